@@ -1,0 +1,5 @@
+"""`python -m harness` is `fakbench`."""
+
+from harness.cli import app
+
+app()

@@ -1,0 +1,42 @@
+"""The command line's entry: errors become one sentence and exit code 2; `--version` answers before anything is loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from harness import __version__
+from harness.errors import EXIT_BAD_INPUT, FakbenchError
+
+_INTERRUPTED = 130
+
+
+def app() -> None:
+    """Run the command line with the arguments of this process, and exit."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"fakbench {__version__}")
+        sys.exit(0)
+    sys.exit(run())
+
+
+def run() -> int:
+    """Run a command; returns its exit code."""
+    # typer takes several times as long to load as Python itself, so --version does without it.
+    from harness.commands.app import build_app
+    from harness.render.text import printable
+
+    try:
+        code = build_app()(standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except FakbenchError as error:
+        lines = str(error).splitlines()
+        print("\n".join(f"fakbench: {printable(line)}" for line in lines), file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except BrokenPipeError:
+        # Whoever read our output has stopped reading: nothing more to say, and nothing went wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("fakbench: interrupted; nothing was written", file=sys.stderr)
+        return _INTERRUPTED

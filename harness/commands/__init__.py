@@ -1,0 +1,1 @@
+"""The commands behind the command line: each parses, calls one function, prints."""

@@ -1,0 +1,49 @@
+"""Every command, in the order of the help."""
+
+from __future__ import annotations
+
+import typer
+
+from harness.commands import catalog as catalog_commands
+from harness.commands.check import check
+from harness.commands.demo import demo
+from harness.commands.policies import policies
+from harness.commands.replay import replay
+from harness.commands.synth import synth
+
+_HELP = """The what-if instrument for KV-cache tiering.
+
+Replays recorded traffic through a hardware-aware cache policy, holds it against blind LRU on a machine of the catalog,
+and says what demoting instead of evicting saves, by which tiers, how far from the best possible, and why."""
+
+
+def build_app() -> typer.Typer:
+    """The whole command line."""
+    app = typer.Typer(
+        help=_HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    )
+    app.callback()(_options)
+    app.command()(replay)
+    app.command()(demo)
+    app.command()(policies)
+    app.command()(catalog_commands.machines)
+    app.command()(catalog_commands.models)
+    app.command()(check)
+    trace = typer.Typer(help="Make and inspect traces.", no_args_is_help=True, rich_markup_mode=None)
+    trace.command()(synth)
+    app.add_typer(trace, name="trace")
+    app.add_typer(catalog_commands.app, name="catalog")
+    return app
+
+
+def _options(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        from harness import __version__
+
+        typer.echo(f"fakbench {__version__}")
+        raise typer.Exit
+
+
+__all__ = ["build_app"]

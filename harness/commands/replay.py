@@ -1,0 +1,108 @@
+"""`fakbench replay`: the main job. Parse, check, replay, print, write."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(str, Enum):
+    """How the report is printed: the rows of `harness.render.registry`."""
+
+    table = "table"
+    json = "json"
+    markdown = "markdown"
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(help="A trace: native or Mooncake JSONL; plain, gzip or zstd.")],
+    now: Annotated[int, typer.Option(help="The clock's reading at the first event, in milliseconds.")],
+    machine: Annotated[str, typer.Option(help="A machine of the catalog (`fakbench machines`).")] = "h100-sxm",
+    model: Annotated[
+        str | None, typer.Option(help="A model of the catalog (`fakbench models`); llama-3.1-8b where none is named.")
+    ] = None,
+    policy: Annotated[str, typer.Option(help="The policy in question (`fakbench policies`).")] = "tiered",
+    against: Annotated[
+        list[str] | None, typer.Option(help="A policy to hold it against; repeatable, the first is the baseline.")
+    ] = None,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIER=SIZE", help="A tier's capacity: 400GB, 512GiB, bytes; 0 is unbounded. Repeatable."),
+    ] = None,
+    drop_tier: Annotated[list[str] | None, typer.Option(metavar="TIER", help="Do without a tier. Repeatable.")] = None,
+    tensor_parallel: Annotated[int, typer.Option(help="Accelerators of the engine; it gets its part of the node.")] = 1,
+    kv_bytes_per_token: Annotated[int, typer.Option(help="KV bytes per token, instead of the model's.")] = 0,
+    prefill_ns_per_token: Annotated[int, typer.Option(help="A flat prefill cost, instead of a roofline.")] = 0,
+    ttl: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIER=DURATION", help="How long a span stays fresh in a tier: 500ms, 5s, 2m. Repeatable."),
+    ] = None,
+    grace: Annotated[str, typer.Option(metavar="DURATION", help="How long an expiring span can still be revived.")] = "0",
+    demote_on_expiry: Annotated[
+        bool, typer.Option("--demote-on-expiry/--no-demote-on-expiry", help="Expired spans move colder, or are dropped.")
+    ] = True,
+    span_tokens: Annotated[int, typer.Option(help="Longest span in tokens; 0 is one block per span.")] = 4096,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A rule of the policy (`fakbench policies`). Repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the JSON report here.")] = None,
+    directives: Annotated[Path | None, typer.Option(help="Write the policy's directive stream here (JSONL).")] = None,
+    per_request: Annotated[Path | None, typer.Option(help="Write a line for each request here (JSONL).")] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.table,
+    catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
+    trace_format: Annotated[str, typer.Option(help="Read the trace as this format instead of detecting it.")] = "auto",
+    block_tokens: Annotated[int, typer.Option(help="Tokens per block, where the file does not say; 512 for Mooncake.")] = 0,
+    lenient: Annotated[bool, typer.Option(help="Leave out lines that cannot be read, and count them.")] = False,
+    chain_ids: Annotated[bool, typer.Option(help="Block ids name one block only: chain them with their parents.")] = False,
+) -> int:
+    """Replay a trace through a policy and hold it against others: what is saved, where hits come from, and why not more.
+
+    A span used by a request is usable by the next one at once, equal times included, and output lengths are taken as
+    known. The ceiling (`infinite`) always runs beside the policies named. Exit code 1: the accounts do not balance.
+    """
+    from harness.arguments import Arguments
+    from harness.commands.catalog import open_catalog
+    from harness.comparison import compare
+    from harness.documents import canonical_bytes, whole_file, write_whole
+    from harness.errors import EXIT_DIFFERENCE, EXIT_OK
+    from harness.per_request import request_file
+    from harness.readers import read_trace
+    from harness.render.registry import RENDERERS
+    from harness.report import build_report
+    from harness.resolve import resolve_engine
+
+    arguments = Arguments(
+        now=now,
+        machine=machine,
+        model=model,
+        policy=policy,
+        against=tuple(against or ["blind-lru"]),
+        capacity=tuple(capacity or []),
+        drop_tier=tuple(drop_tier or []),
+        tensor_parallel=tensor_parallel,
+        kv_bytes_per_token=kv_bytes_per_token,
+        prefill_ns_per_token=prefill_ns_per_token,
+        ttl=tuple(ttl or []),
+        grace=grace,
+        demote_on_expiry=demote_on_expiry,
+        span_tokens=span_tokens,
+        set=tuple(setting or []),
+    )
+    options = arguments.replay_options()
+    engine = resolve_engine(open_catalog(catalog), arguments.engine_options())
+    loaded = read_trace(trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids)
+    with contextlib.ExitStack() as stack:
+        directive_file = stack.enter_context(whole_file(directives)) if directives else None
+        on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None
+        comparison = compare(loaded, engine, options, directive_file, on_request)
+        report = build_report(comparison)
+    sys.stdout.write(RENDERERS[form.value](report))
+    if out is not None:
+        write_whole(out, canonical_bytes(report))
+    return EXIT_OK if report["audit"]["balanced"] else EXIT_DIFFERENCE

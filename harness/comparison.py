@@ -1,0 +1,126 @@
+"""Several arms over one workload: the policy in question, what it is held against, and the ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import IO
+
+from harness.audit import Check, audit
+from harness.directives import DirectiveDigest, DirectiveText, preamble
+from harness.engine import Engine
+from harness.errors import SetupError
+from harness.replay import ArmResult, RequestSink, RowSink, replay_arm
+from harness.trace import MAX_TOKENS, Trace
+from harness.workload import Workload, prepare
+from policy.journal import Row
+from policy.lifecycle import Ttls
+from policy.policies.registry import CEILING, POLICIES
+from policy.rules import RULE_SPECS
+from policy.tiers import TIER_COUNT
+
+
+# A clock of milliseconds since 1970 fits a thousand times over; times stay within 64-bit microseconds.
+MAX_NOW_MS = 2**50
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """What a person may choose for a replay, beside the machine and the model.
+
+    `settings` are rules (`policy.rules`) that hold for the arm `policy`; `ttl_us` is by tier code.
+    """
+
+    now_ms: int = 0
+    policy: str = "tiered"
+    against: tuple[str, ...] = ("blind-lru",)
+    settings: dict[str, int] = field(default_factory=dict)
+    ttl_us: dict[int, int] = field(default_factory=dict)
+    grace_us: int = 0
+    demote_on_expiry: bool = True
+    span_tokens: int = 4096
+
+    def arms(self) -> list[str]:
+        """Policy names in the order of the report, each once: the policy, its rivals, the ceiling."""
+        return list(dict.fromkeys((self.policy, *self.against, CEILING)))
+
+    def ttls(self) -> Ttls:
+        """The TTLs of this run, in microseconds."""
+        ttls = Ttls(0, self.grace_us, int(self.demote_on_expiry), TIER_COUNT)
+        for tier, ttl in self.ttl_us.items():
+            ttls.set(tier, ttl)
+        return ttls
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every arm of a run, the ceiling among them, and the audit over all."""
+
+    options: ReplayOptions
+    engine: Engine
+    workload: Workload
+    arms: dict[str, ArmResult]
+    directives_sha256: dict[str, str]
+    checks: list[Check]
+
+
+def check_options(options: ReplayOptions) -> None:
+    """Raise `SetupError` for a policy or a parameter that does not exist, or a value out of its range."""
+    for name in (options.policy, *options.against):
+        if name not in POLICIES:
+            raise SetupError(f"--policy/--against {name}: no such policy; choose one of {', '.join(POLICIES)}")
+    specs = {spec.name: spec for spec in RULE_SPECS}
+    for name, value in options.settings.items():
+        if name not in specs:
+            raise SetupError(f"--set {name}: no such parameter; choose one of {', '.join(specs)}")
+        if not 0 <= value <= specs[name].maximum:
+            raise SetupError(f"--set {name}={value}: out of range; give 0 to {specs[name].maximum}")
+    if not 0 <= options.span_tokens <= MAX_TOKENS:
+        raise SetupError(f"--span-tokens {options.span_tokens}: out of range; give 0 (one block) to {MAX_TOKENS}")
+    if abs(options.now_ms) > MAX_NOW_MS:
+        raise SetupError(f"--now {options.now_ms}: out of range; give milliseconds within {MAX_NOW_MS} of 0")
+    if options.settings and options.policy in options.against:
+        raise SetupError(f"--against {options.policy}: the same policy as --policy, whose --set it would not share")
+
+
+def compare(
+    trace: Trace,
+    engine: Engine,
+    options: ReplayOptions,
+    directive_file: IO[bytes] | None = None,
+    on_request: RequestSink | None = None,
+) -> Comparison:
+    """Replay `trace` under every arm. `directive_file` and `on_request` follow the arm `options.policy`.
+
+    The options are good (`check_options`). Raises `SetupError` for figures that cannot be counted.
+    """
+    workload = prepare(trace, engine, options.span_tokens, options.now_ms)
+    ttls = options.ttls()
+    start = preamble(workload)
+    text = DirectiveText()
+    if directive_file is not None:
+        directive_file.write(start)
+    arms: dict[str, ArmResult] = {}
+    digests: dict[str, str] = {}
+    for name in options.arms():
+        mine = name == options.policy
+        digest = DirectiveDigest(start, text)
+        arms[name] = replay_arm(
+            workload,
+            engine,
+            POLICIES[name],
+            options.settings if mine else {},
+            ttls,
+            digest if directive_file is None or not mine else _tee(digest, directive_file),
+            on_request if mine else None,
+        )
+        digests[name] = digest.hexdigest()
+    return Comparison(options, engine, workload, arms, digests, audit(list(arms.values()), arms[CEILING]))
+
+
+def _tee(digest: DirectiveDigest, stream: IO[bytes]) -> RowSink:
+    """A sink that digests rows and writes their lines to `stream`."""
+
+    def sink(rows: list[Row]) -> None:
+        stream.write(digest(rows))
+
+    return sink

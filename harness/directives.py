@@ -1,0 +1,91 @@
+"""The directive stream as text: one JSON line for each thing done to a span, as an engine adapter would consume it.
+
+A stream begins with a header and one `span` line for each span (its tokens and the blocks that name it), so that an
+adapter can tell which KV blocks a directive speaks of. Its digest is the digest of the file's bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import orjson
+
+from harness.workload import Workload
+from policy.decisions import ACTION_NAMES, DIRECTIVE_NAMES, NO_REASON, OUTCOME_NAMES, REASON_NAMES
+from policy.journal import Row
+from policy.tiers import TIER_NAMES
+
+SCHEMA = "fakbench.directives/1"
+
+
+def preamble(workload: Workload) -> bytes:
+    """Header and span lines: the same in every arm, since spans are cut from the trace alone."""
+    trace = workload.trace
+    tree = workload.tree
+    sizes = workload.spans.size_bytes
+    lines = [orjson.dumps({"kind": "directives", "schema": SCHEMA, "trace_sha256": trace.sha256})]
+    for span in range(len(tree)):
+        first = tree.first_block[span]
+        blocks = tree.span_blocks[first : first + tree.block_count[span]]
+        lines.append(
+            orjson.dumps(
+                {
+                    "kind": "span",
+                    "span": span,
+                    "tokens": tree.tokens[span],
+                    "bytes": sizes[span],
+                    "blocks": [trace.block_names[block] for block in blocks],
+                }
+            )
+        )
+    lines.append(b"")
+    return b"\n".join(lines)
+
+
+class DirectiveText:
+    """Renders journal rows to lines. What does not depend on the row's numbers is rendered once."""
+
+    def __init__(self) -> None:
+        self._tails: dict[tuple[int, int, int, int, int, int], bytes] = {}
+
+    def lines(self, rows: Iterable[Row]) -> bytes:
+        """The rows as lines, in order."""
+        tails = self._tails
+        out = []
+        for now, action, directive, span, source, destination, outcome, reason, size_bytes in rows:
+            key = (action, directive, source, destination, outcome, reason)
+            tail = tails.get(key)
+            if tail is None:
+                tail = tails[key] = _tail(*key)
+            out.append(b'{"t_us":%d,"span":%d,"bytes":%d%s' % (now, span, size_bytes, tail))
+        return b"".join(out)
+
+
+def _tail(action: int, directive: int, source: int, destination: int, outcome: int, reason: int) -> bytes:
+    fields = {
+        "action": ACTION_NAMES[action],
+        "directive": DIRECTIVE_NAMES[directive],
+        "from": TIER_NAMES[source],
+        "to": TIER_NAMES[destination],
+        "outcome": OUTCOME_NAMES[outcome],
+        "reason": "" if reason == NO_REASON else REASON_NAMES[reason],
+    }
+    return b"," + orjson.dumps(fields)[1:] + b"\n"
+
+
+class DirectiveDigest:
+    """sha256 over a whole stream, and optionally the stream itself into a file."""
+
+    def __init__(self, start: bytes, text: DirectiveText) -> None:
+        self._hash = hashlib.sha256(start)
+        self._text = text
+
+    def __call__(self, rows: list[Row]) -> bytes:
+        """Take in rows; returns their lines."""
+        data = self._text.lines(rows)
+        self._hash.update(data)
+        return data
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()

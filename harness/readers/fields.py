@@ -1,0 +1,64 @@
+"""Fields of a JSON record, checked one by one: each returns an integer or text, or raises the sentence that is due."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from harness.readers.problems import BAD_FIELD, BAD_TIME, BadLine
+from harness.trace import MAX_TIME_US
+
+_MAX_TIME_MS = MAX_TIME_US // 1000
+_SHOWN_CHARACTERS = 40
+
+
+def shown(value: object) -> str:
+    """A value from a file as a message shows it: one short line of JSON, whatever the value is."""
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    text = json.dumps(value if not isinstance(value, str) else value[:_SHOWN_CHARACTERS])
+    return text if len(text) <= 4 * _SHOWN_CHARACTERS else text[: 4 * _SHOWN_CHARACTERS] + "..."
+
+
+def integer(record: dict[str, Any], field: str, least: int, most: int, default: int | None = None) -> int:
+    """An integer from `least` to `most`; absent or null is `default`, or an error where that is None."""
+    value = record.get(field)
+    if type(value) is int and least <= value <= most:
+        return value
+    if value is None and default is not None:
+        return default
+    if field not in record:
+        raise BadLine(BAD_FIELD, f"{field} is missing")
+    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not an integer from {least} to {most}")
+
+
+def time_us(record: dict[str, Any], field: str) -> int:
+    """A time given in milliseconds, as microseconds: exact for an integer, the nearest (ties to even) for a float."""
+    value = record.get(field)
+    if type(value) is int or type(value) is float:
+        if -_MAX_TIME_MS <= value <= _MAX_TIME_MS:
+            return round(value * 1000)
+        raise BadLine(BAD_TIME, f"{field} {shown(value)} is out of range: at most {_MAX_TIME_MS} ms from zero")
+    if field not in record:
+        raise BadLine(BAD_TIME, f"{field} is missing")
+    raise BadLine(BAD_TIME, f"{field} {shown(value)} is not a number of milliseconds")
+
+
+def text(record: dict[str, Any], field: str) -> str | None:
+    """Text, or None where the field is absent or null."""
+    value = record.get(field)
+    if value is None or isinstance(value, str):
+        return value
+    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not text")
+
+
+def items(record: dict[str, Any], field: str) -> list[Any]:
+    """A list; absent or null is the empty one."""
+    value = record.get(field)
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not a list")

@@ -1,0 +1,100 @@
+"""Everything wrong with a trace in one message: problems are collected line by line, then told together.
+
+Strictly, any problem refuses the file. Leniently, a line that cannot be read is left out and counted by kind, and a
+row whose block ids contradict themselves keeps its tokens, all of them unidentified.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.errors import TraceError
+
+# Kinds of line that cannot be read; leniently each is the name of a count in `Trace.notices`.
+NUL_BYTES = "nul_bytes"
+NOT_UTF8 = "not_utf8"
+NOT_JSON = "not_json"
+NOT_FINITE = "not_finite"
+TRUNCATED_TAIL = "truncated_tail"
+NOT_AN_OBJECT = "not_an_object"
+BAD_TIME = "bad_time"
+BAD_FIELD = "bad_field"
+UNKNOWN_FIELD = "unknown_field"
+UNKNOWN_KIND = "unknown_kind"
+# Kinds of row whose ids are of no use; leniently all are counted as `INCONSISTENT_IDS`.
+ID_TYPE = "id_type"
+SPAN_SIZE = "span_size"
+ID_COUNT = "id_count"
+ID_IDENTITY = "id_identity"
+INCONSISTENT_IDS = "rows_with_inconsistent_ids"
+
+TOLD = 8
+
+
+class BadLine(Exception):
+    """A line that cannot be used: its kind, and a sentence without a full stop."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+
+
+class BadIds(BadLine):
+    """A row that could be read, but whose block ids cannot name prefixes."""
+
+
+class Problem(NamedTuple):
+    """`offset` is where the line starts, in bytes of the decompressed content."""
+
+    line: int
+    offset: int
+    kind: str
+    sentence: str
+
+
+class Problems:
+    """Collects the problems of one file: keeps the first few to tell, counts all."""
+
+    def __init__(self, path: str, lenient: bool, notices: dict[str, int]) -> None:
+        self.first: list[Problem] = []
+        self.count = 0
+        self._kinds: set[str] = set()
+        self._path = path
+        self._lenient = lenient
+        self._notices = notices
+
+    def add(self, line: int, offset: int, kind: str, sentence: str) -> None:
+        """Book one problem; a line has at most one."""
+        self.count += 1
+        self._kinds.add(kind)
+        if len(self.first) < TOLD:
+            self.first.append(Problem(line, offset, kind, sentence))
+        if self._lenient:
+            self._notices[kind] = self._notices.get(kind, 0) + 1
+
+    def refuse_any(self, lines: int) -> None:
+        """Raise `TraceError` for the file where there is a problem and no leniency. `lines` are those not blank."""
+        if self._lenient or not self.count:
+            return
+        if self.count == 1:
+            line, offset, _, sentence = self.first[0]
+            raise TraceError(f"{self._path}:{line}: {sentence} (byte {offset}). {self._advice('the line', 'it')}")
+        told = "; ".join(f"line {line} (byte {offset}): {sentence}" for line, offset, _, sentence in self.first)
+        more = f"; and {self.count - TOLD} more" if self.count > TOLD else ""
+        raise TraceError(
+            f"{self._path}: {self.count} of {lines} lines cannot be read: {told}{more}. "
+            f"{self._advice('the lines', 'them')}"
+        )
+
+    def _advice(self, lines: str, them: str) -> str:
+        """What to do: which options would read the file, by the kinds of problem it has."""
+        ids_only = self._kinds <= {ID_TYPE, SPAN_SIZE, ID_COUNT, ID_IDENTITY}
+        ways = [f"Fix {lines}"]
+        if ID_COUNT in self._kinds:
+            ways.append("give the right --block-tokens or --tail")
+        if ID_IDENTITY in self._kinds:
+            ways.append("pass --chain-ids if an id means a block only together with the blocks before it")
+        what = "count the tokens as unidentified" if ids_only else f"leave {them} out"
+        ways.append(f"pass --lenient to {what}")
+        return ", ".join(ways[:-1]) + f", or {ways[-1]}."

@@ -1,0 +1,1 @@
+"""Synthetic traces: workloads with the shapes of published ones, drawn from a recipe and a seed."""

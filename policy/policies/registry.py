@@ -1,0 +1,20 @@
+"""Every policy, in display order. A new one is one file beside this and one row here."""
+
+from policy.policies.blind_lru import BLIND_LRU
+from policy.policies.infinite import INFINITE
+from policy.policies.spec import PolicySpec
+from policy.policies.tiered import TIERED
+from policy.policies.tiered_reference import TIERED_REFERENCE
+
+POLICIES: dict[str, PolicySpec] = {
+    spec.name: spec
+    for spec in (
+        BLIND_LRU,
+        TIERED,
+        TIERED_REFERENCE,
+        INFINITE,
+    )
+}
+
+# The ceiling runs beside every comparison.
+CEILING = INFINITE.name
