@@ -6,7 +6,7 @@ import os
 import sys
 
 from harness import __version__
-from harness.errors import EXIT_BAD_INPUT, FakbenchError
+from harness.errors import EXIT_BAD_INPUT, EXIT_OK, FakbenchError
 
 _INTERRUPTED = 130
 
@@ -20,15 +20,13 @@ def app() -> None:
 
 
 def run() -> int:
-    """Run a command; returns its exit code."""
+    """Run a command; returns its exit code. Usage errors and `typer.Exit` leave through `SystemExit`."""
     # typer takes several times as long to load as Python itself, so --version does without it.
     from harness.commands.app import build_app
     from harness.render.text import printable
 
     try:
-        code = build_app()(standalone_mode=False)
-        sys.stdout.flush()
-        return int(code or 0)
+        build_app()()
     except FakbenchError as error:
         lines = str(error).splitlines()
         print("\n".join(f"fakbench: {printable(line)}" for line in lines), file=sys.stderr)
@@ -36,7 +34,7 @@ def run() -> int:
     except BrokenPipeError:
         # Whoever read our output has stopped reading: nothing more to say, and nothing went wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("fakbench: interrupted; nothing was written", file=sys.stderr)
         return _INTERRUPTED
+    return EXIT_OK

@@ -21,26 +21,16 @@ SCHEMA = "fakbench.directives/1"
 
 def preamble(workload: Workload) -> bytes:
     """Header and span lines: the same in every arm, since spans are cut from the trace alone."""
-    trace = workload.trace
     tree = workload.tree
-    sizes = workload.spans.size_bytes
-    lines = [orjson.dumps({"kind": "directives", "schema": SCHEMA, "trace_sha256": trace.sha256})]
-    for span in range(len(tree)):
-        first = tree.first_block[span]
-        blocks = tree.span_blocks[first : first + tree.block_count[span]]
-        lines.append(
-            orjson.dumps(
-                {
-                    "kind": "span",
-                    "span": span,
-                    "tokens": tree.tokens[span],
-                    "bytes": sizes[span],
-                    "blocks": [trace.block_names[block] for block in blocks],
-                }
-            )
-        )
-    lines.append(b"")
-    return b"\n".join(lines)
+    names = [workload.trace.block_names[block] for block in tree.span_blocks]
+    header = {"kind": "directives", "schema": SCHEMA, "trace_sha256": workload.trace.sha256}
+    lines = [orjson.dumps(header, option=orjson.OPT_APPEND_NEWLINE)]
+    rows = zip(tree.tokens, workload.spans.size_bytes, tree.first_block, tree.block_count, strict=True)
+    for span, (tokens, size_bytes, first, count) in enumerate(rows):
+        blocks = orjson.dumps(names[first : first + count])
+        line = b'{"kind":"span","span":%d,"tokens":%d,"bytes":%d,"blocks":%s}\n' % (span, tokens, size_bytes, blocks)
+        lines.append(line)
+    return b"".join(lines)
 
 
 class DirectiveText:

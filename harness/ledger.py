@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 
+from policy.cost import stage_ns
 from policy.costs_by_tier import TierCosts
 from policy.decisions import (
     ACTION_NAMES,
@@ -98,12 +99,17 @@ class Ledger:
     def settle(self, rows: list[Row], output_tokens: int) -> tuple[int, int]:
         """Price the journal's rows. Returns what the request waits for: staging, and the slower reads of its prefill."""
         costs = self.costs
+        latency = costs.latency_ns
+        bandwidth = costs.own_bandwidth_mb_s
+        busy = self.busy_ns
         tokens = self.spans.tokens
+        clock_us = self.clock_us
         waited_stage_ns = 0
         waited_attend_ns = 0
         for now, action, directive, span, source, destination, outcome, reason, size_bytes in rows:
-            if now != self.clock_us:
+            if now != clock_us:
                 self.advance(now)
+                clock_us = now
             key = move_key(action, directive, source, destination, outcome)
             self.move_count[key] += 1
             self.move_bytes[key] += size_bytes
@@ -115,17 +121,17 @@ class Ledger:
                     self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + 1
                 self._leave(span, source)
             elif action == ATTEND:
-                read_ns = costs.own_ns(source, size_bytes)
-                self.busy_ns[source] += (1 + output_tokens) * read_ns
-                self.flow_bytes[source * TIER_COUNT + HBM] += (1 + output_tokens) * size_bytes
+                reads = 1 + output_tokens
+                busy[source] += reads * stage_ns(size_bytes, latency[source], bandwidth[source])
+                self.flow_bytes[source * TIER_COUNT + HBM] += reads * size_bytes
                 self.attend_ns += costs.attend_ns(source, size_bytes, output_tokens)
                 waited_attend_ns += costs.attend_ns(source, size_bytes, 0)
             elif outcome == FAULT:
-                waited_stage_ns += costs.latency_ns[source]
-                self.busy_ns[source] += costs.latency_ns[source]
+                waited_stage_ns += latency[source]
+                busy[source] += latency[source]
             else:
-                self.busy_ns[source] += costs.own_ns(source, size_bytes)
-                self.busy_ns[destination] += costs.own_ns(destination, size_bytes)
+                busy[source] += stage_ns(size_bytes, latency[source], bandwidth[source])
+                busy[destination] += stage_ns(size_bytes, latency[destination], bandwidth[destination])
                 self.flow_bytes[source * TIER_COUNT + destination] += size_bytes
                 if action == RESTORED:
                     waited_stage_ns += costs.read_ns(source, size_bytes)

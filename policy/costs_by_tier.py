@@ -37,10 +37,6 @@ class TierCosts:
         """Time of bringing `size_bytes` from `tier` to HBM, or of one read of them where they are."""
         return stage_ns(size_bytes, self.latency_ns[tier], self.bandwidth_mb_s[tier * TIER_COUNT + HBM])
 
-    def own_ns(self, tier: int, size_bytes: int) -> int:
-        """Time that a transfer of `size_bytes` keeps the tier itself busy, whatever is at its other end."""
-        return stage_ns(size_bytes, self.latency_ns[tier], self.own_bandwidth_mb_s[tier])
-
     def attend_ns(self, tier: int, size_bytes: int, output_tokens: int) -> int:
         """Extra time of using a span in `tier` instead of HBM for a prefill and `output_tokens` decode steps."""
         return attend_extra_ns(self.read_ns(tier, size_bytes), self.read_ns(HBM, size_bytes), output_tokens)

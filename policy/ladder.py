@@ -75,6 +75,8 @@ class Ladder:
         self.lossy = bytearray(count)
         # Why a span that is nowhere is nowhere: a cause of `policy.decisions`.
         self.lost_by = array("q", [COLD]) * count
+        # Without a TTL anywhere no deadline ever falls.
+        self.timed = 1 if max(ttls.ttl) > 0 else 0
         self.expiring_count = 0
         self.expired_count = 0
         self.revived_count = 0
@@ -219,7 +221,8 @@ class Ladder:
         if self.order.pinned[span]:
             self.pinned_bytes[tier] += size_bytes
         self.order.enter(span, tier)
-        self.watch(span)
+        if self.timed:
+            self.watch(span)
 
     def move(self, span: int, tier: int, size_bytes: int, now: int) -> None:
         """The span leaves its tier for `tier`, where it takes `size_bytes`."""

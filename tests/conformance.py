@@ -117,7 +117,7 @@ def _vector(line: bytes) -> Vector:
     row = json.loads(line)
     if not isinstance(row, dict) or not {"id", "fn"} <= row.keys():
         raise ValueError("not a vector: an object with id and fn is expected")
-    return cast(Vector, row)
+    return cast("Vector", row)
 
 
 def _profile_sets(path: Path) -> ProfileSets:

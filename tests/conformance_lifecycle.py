@@ -8,8 +8,8 @@ from typing import Any
 from conformance_codes import (
     Machine,
     ProfileSets,
-    TierCodes,
     Vector,
+    VectorCodes,
     load_state,
     reading,
     state_fields,
@@ -30,7 +30,7 @@ Op = dict[str, Any]
 
 def lifecycle(vector: Vector, profile_sets: ProfileSets) -> Answer:
     """Every operation of a sequence, each answering with the state after it and what it returned."""
-    codes = TierCodes()
+    codes = VectorCodes()
     machine = Machine(vector["profile_set"], profile_sets, codes)
     ttls = ttls_from(vector["policy"], codes)
     table = strict_lifecycle(machine)
@@ -46,8 +46,8 @@ def lifecycle(vector: Vector, profile_sets: ProfileSets) -> Answer:
 
 
 def ttl_for(vector: Vector, _: ProfileSets) -> Answer:
-    codes = TierCodes()
-    tier = codes.code(vector["in"]["tier"])
+    codes = VectorCodes()
+    tier = codes.tiers.code(vector["in"]["tier"])
     return vector["out"], ttls_from(vector["policy"], codes).ttl_for(tier)
 
 
@@ -59,7 +59,7 @@ def rate(vector: Vector, _: ProfileSets) -> Answer:
 def plan_placement(vector: Vector, profile_sets: ProfileSets) -> Answer:
     """The plan, without its zero values, and the lifecycle after it was applied."""
     given = vector["in"]
-    codes = TierCodes()
+    codes = VectorCodes()
     machine = Machine(given["profile_set"], profile_sets, codes)
     table = strict_lifecycle(machine)
     load_state(table, given["lc"], codes)
@@ -68,9 +68,9 @@ def plan_placement(vector: Vector, profile_sets: ProfileSets) -> Answer:
         "action": ACTION_NAMES[planner.action],
         "directive": DIRECTIVE_NAMES[planner.directive],
         "est_move_bytes": planner.moved_bytes,
-        "from_tier": codes.name(table.tier[0]),
+        "from_tier": codes.tiers.name(table.tier[0]),
         "reason": REASON_NAMES[planner.reason],
-        "to_tier": codes.name(planner.to_tier),
+        "to_tier": codes.tiers.name(planner.to_tier),
     }
     directive = apply(planner.action, planner.to_tier, table, 0, vector["apply"]["now"])
     applied = {
@@ -82,7 +82,7 @@ def plan_placement(vector: Vector, profile_sets: ProfileSets) -> Answer:
     return {"out": vector["out"], "apply": vector["apply"]}, {"out": written, "apply": applied}
 
 
-def _planned(given: Mapping[str, Any], machine: Machine, table: Lifecycle, codes: TierCodes) -> Planner:
+def _planned(given: Mapping[str, Any], machine: Machine, table: Lifecycle, codes: VectorCodes) -> Planner:
     """What is a float in the vector is judged here, at the edge; the planner reads integers."""
     size_bytes = given.get("size_bytes", 0)
     quality = given.get("quality", {})
@@ -96,13 +96,13 @@ def _planned(given: Mapping[str, Any], machine: Machine, table: Lifecycle, codes
         if tier >= TIER_COUNT:
             continue
         figures = profile.read_latency_ns, profile.bandwidth_mb_s
-        planner.room[tier] = _has_room(given, codes.name(tier))
+        planner.room[tier] = _has_room(given, codes.tiers.name(tier))
         planner.move_ns[tier] = stage_ns(size_bytes, *figures)
         planner.compressed_move_ns[tier] = stage_ns(compressed_bytes, *figures)
     planner.plan(
         table.tier[0],
         table.state[0],
-        _has_room(given, codes.name(table.tier[0])),
+        _has_room(given, codes.tiers.name(table.tier[0])),
         _hot(given, table),
         int(given.get("demote_on_expiry", False)),
         size_bytes,
@@ -127,39 +127,39 @@ def _hot(given: Mapping[str, Any], table: Lifecycle) -> int:
     )
 
 
-def _new(table: Lifecycle, _: Ttls, codes: TierCodes, op: Op) -> Op:
-    table.start(0, codes.code(op["tier"]), op["now"])
+def _new(table: Lifecycle, _: Ttls, codes: VectorCodes, op: Op) -> Op:
+    table.start(0, codes.tiers.code(op["tier"]), op["now"])
     return {}
 
 
-def _mark_resident(table: Lifecycle, _: Ttls, __: TierCodes, op: Op) -> Op:
+def _mark_resident(table: Lifecycle, _: Ttls, __: VectorCodes, op: Op) -> Op:
     table.mark_resident(0, op["now"])
     return {}
 
 
-def _touch(table: Lifecycle, _: Ttls, __: TierCodes, op: Op) -> Op:
+def _touch(table: Lifecycle, _: Ttls, __: VectorCodes, op: Op) -> Op:
     table.touch(0, op["now"])
     return {}
 
 
-def _advance(table: Lifecycle, ttls: Ttls, _: TierCodes, op: Op) -> Op:
+def _advance(table: Lifecycle, ttls: Ttls, _: VectorCodes, op: Op) -> Op:
     return {"changed": table.advance(0, ttls, op["now"])}
 
 
-def _move_to(table: Lifecycle, _: Ttls, codes: TierCodes, op: Op) -> Op:
-    return {"directive": DIRECTIVE_NAMES[table.move_to(0, codes.code(op["tier"]), op["now"])]}
+def _move_to(table: Lifecycle, _: Ttls, codes: VectorCodes, op: Op) -> Op:
+    return {"directive": DIRECTIVE_NAMES[table.move_to(0, codes.tiers.code(op["tier"]), op["now"])]}
 
 
-def _evict(table: Lifecycle, _: Ttls, __: TierCodes, op: Op) -> Op:
+def _evict(table: Lifecycle, _: Ttls, __: VectorCodes, op: Op) -> Op:
     table.evict(0, op["now"])
     return {}
 
 
-def _rate(table: Lifecycle, _: Ttls, __: TierCodes, op: Op) -> Op:
+def _rate(table: Lifecycle, _: Ttls, __: VectorCodes, op: Op) -> Op:
     return {"rate": access_rate(table.accesses[0], table.admitted[0], op["now"])}
 
 
-_OPS: dict[str, Callable[[Lifecycle, Ttls, TierCodes, Op], Op]] = {
+_OPS: dict[str, Callable[[Lifecycle, Ttls, VectorCodes, Op], Op]] = {
     "new": _new,
     "mark_resident": _mark_resident,
     "touch": _touch,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance_codes import ProfileSets, Vector, profile_fields, reading, state_code, without_zeros
+from conformance_codes import ProfileSets, Vector, VectorCodes, profile_fields, reading, without_zeros
 
 from policy.cost import recompute_ns, retain_pays, stage_ns
 from policy.entry import Entry, EntryOption, with_options, with_residency, with_share
@@ -15,22 +15,18 @@ from policy.share import COPY, ShareDescriptor, zero_copy
 from policy.tiers import (
     DRAM,
     TIER_NAMES,
-    UNKNOWN,
     is_local,
     memory_class,
     next_colder,
     next_warmer,
     rank,
-    tier_code,
 )
 
 Answer = tuple[object, object]
 
 
 def tier(vector: Vector, _: ProfileSets) -> Answer:
-    # A name that is no tier gets a code of its own, as it does wherever its name must come out again.
-    name = vector["in"]["tier"]
-    code = tier_code(name) if name in TIER_NAMES else UNKNOWN + 1
+    code = VectorCodes().tiers.code(vector["in"]["tier"])
     return vector["out"], {
         "is_local": is_local(code),
         "memory_class": memory_class(code),
@@ -79,7 +75,7 @@ def share_option_order(vector: Vector, _: ProfileSets) -> Answer:
 
 
 def state_serveable(vector: Vector, _: ProfileSets) -> Answer:
-    return vector["out"], serveable(state_code(vector["in"]["state"]))
+    return vector["out"], serveable(VectorCodes().states.code(vector["in"]["state"]))
 
 
 def room(vector: Vector, _: ProfileSets) -> Answer:

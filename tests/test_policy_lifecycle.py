@@ -161,7 +161,7 @@ def test_a_tiers_own_ttl_holds_even_where_it_is_zero() -> None:
 
 
 def test_a_tier_beyond_the_table_has_the_default_ttl() -> None:
-    assert ttls(100).ttl_for(UNKNOWN) == 100
+    assert [ttls(100).ttl_for(tier) for tier in (PROVIDER, UNKNOWN)] == [100, 100]
 
 
 def test_strictly_a_revived_span_keeps_its_tier_clock_and_falls_back_at_the_next_look() -> None:

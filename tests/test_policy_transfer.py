@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from hashlib import sha256
 
 import pytest
@@ -109,6 +110,21 @@ def test_options_run_last_and_in_order() -> None:
     options = with_label("outcome", "missed"), with_label("outcome", "fault"), with_residency("cxl", "o", "")
     entry = lower(EVENT, *options)
     assert (entry.labels["outcome"], entry.residency) == ("fault", Residency("cxl", "o"))
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (EVENT, "outcome"),
+        (lower(EVENT), "labels"),
+        (lower(EVENT).residency, "tier"),
+        (lower(EVENT).residency.share, "kind"),
+        (verdict_of(lower(EVENT)), "kind"),
+    ],
+)
+def test_what_was_reported_cannot_be_changed_in_place(record: object, name: str) -> None:
+    with pytest.raises(FrozenInstanceError):
+        setattr(record, name, "")
 
 
 def test_an_outcome_of_ok_is_a_hit_that_can_serve() -> None:

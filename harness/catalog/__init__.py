@@ -4,12 +4,12 @@ A catalog is one JSON file. It is decoded into immutable records, checked as a w
 """
 
 from harness.catalog.canonical import canonical_bytes, entry_bytes, entry_digest
+from harness.catalog.checking import validate
 from harness.catalog.figures import KINDS, Figure
 from harness.catalog.findings import Finding
 from harness.catalog.lookup import Catalog, find_catalog, load_catalog
 from harness.catalog.machine import AcceleratorGroup, Link, Machine, Price, Tier, Tiers
 from harness.catalog.model import Model, kv_bytes_per_token, kv_bytes_per_token_past_window, replicas_of_kv
-from harness.catalog.validate import validate
 
 __all__ = [
     "KINDS",

@@ -6,6 +6,7 @@ last of two equal keys, so a file that is not canonical is read once more, only 
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -103,8 +104,6 @@ class _Pairs(dict[str, Any]):
 
 
 def _duplicates(data: bytes) -> list[Finding]:
-    import json  # only for a file that is not canonical
-
     try:
         top = json.loads(data, object_pairs_hook=_Pairs)
     except (RecursionError, ValueError):  # deeper, or longer numbers, than the standard reader takes

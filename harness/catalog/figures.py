@@ -6,12 +6,12 @@ perhaps a note. Each subclass is one unit with its bounds, so that no product of
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
 Kind = Literal["measured", "datasheet", "derived", "assumed"]
-KINDS = ("measured", "datasheet", "derived", "assumed")
+KINDS: tuple[str, ...] = get_args(Kind)
 
 # One accelerator's memory times the accelerators of a node stays within the capacity of a tier.
 MAX_CAPACITY_BYTES = 2**60

@@ -5,6 +5,7 @@ Names and values come from an untrusted file, so they are shortened and escaped 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -43,7 +44,6 @@ def shown_name(name: str) -> str:
 
 
 def near_misses(name: str, known: Sequence[str]) -> list[str]:
-    """The known names that a person may have meant, best first, at most three."""
-    import difflib  # only on the way to an error
-
-    return difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    """The known names that a person may have meant, at most three: those it begins, else the most alike, best first."""
+    longer = [other for other in known if other.startswith(name)] if name else []
+    return longer[:3] or difflib.get_close_matches(name, known, n=3, cutoff=0.5)

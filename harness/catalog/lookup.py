@@ -6,24 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from harness.catalog.checking import check
 from harness.catalog.document import MAX_FILE_BYTES
 from harness.catalog.findings import Finding, near_misses, shown
 from harness.catalog.machine import Machine
 from harness.catalog.model import Model
-from harness.catalog.validate import check
-from harness.errors import CatalogError
+from harness.errors import CatalogError, FakbenchError
+from harness.packaged import data_file
 
 ENVIRONMENT_NAME = "FAKBENCH_CATALOG"
 FILE_NAME = "catalog.json"
 
-# The build puts a copy into the package; an editable install has none and uses the checkout's.
-_PACKAGE = Path(__file__).resolve().parent.parent
-PACKAGED = _PACKAGE / FILE_NAME
-CHECKOUT = _PACKAGE.parent / FILE_NAME
-
 _SHOWN_ERRORS = 3
 
-Entry = TypeVar("Entry", Machine, Model)
+Entry = TypeVar("Entry", bound=Machine | Model)
 
 
 class Catalog:
@@ -41,6 +37,11 @@ class Catalog:
         """The model with this id. Raises CatalogError, naming near misses and what there is."""
         return _pick(name, "model", self.models)
 
+    def entry(self, name: str) -> Machine | Model:
+        """The machine or model with this id, a machine first. Raises CatalogError like the others."""
+        entries: dict[str, Machine | Model] = {**self.models, **self.machines}
+        return _pick(name, "machine or model", entries)
+
 
 def find_catalog(explicit: Path | None, environ: Mapping[str, str]) -> Path:
     """The path of the catalog to use: `explicit`, then FAKBENCH_CATALOG, then the packaged copy, then the checkout's.
@@ -52,10 +53,12 @@ def find_catalog(explicit: Path | None, environ: Mapping[str, str]) -> Path:
         return explicit
     if environ.get(ENVIRONMENT_NAME):
         return Path(environ[ENVIRONMENT_NAME])
-    for path in (PACKAGED, CHECKOUT):
-        if path.is_file():
-            return path
-    raise CatalogError(f"no {FILE_NAME} comes with this installation; name one with --catalog or {ENVIRONMENT_NAME}")
+    try:
+        return data_file(FILE_NAME)
+    except FakbenchError as error:
+        raise CatalogError(
+            f"no {FILE_NAME} comes with this installation; name one with --catalog or {ENVIRONMENT_NAME}"
+        ) from error
 
 
 def read_catalog_bytes(path: Path) -> bytes:

@@ -6,7 +6,7 @@ A link with `per_accelerator` gives its figures for one accelerator, any other l
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from harness.catalog.figures import (
     AcceleratorCount,
@@ -25,7 +25,7 @@ from harness.catalog.figures import (
 from policy.tiers import LADDER
 
 Share = Literal["", "mmap", "cxl_hdm", "rdma", "dmabuf"]
-SHARES = ("", "mmap", "cxl_hdm", "rdma", "dmabuf")
+SHARES: tuple[str, ...] = get_args(Share)
 TierName = Literal["hbm", "dram", "numa_far", "cxl", "disk", "remote"]
 
 

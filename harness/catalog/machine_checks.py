@@ -86,18 +86,20 @@ def _hbm_errors(machine: Machine, path: str) -> Iterator[Finding]:
     """The tier `hbm` is the memory of one accelerator: as large, and at most as fast."""
     if machine.accelerators is None:
         return
-    hbm, group = machine.tiers.hbm, machine.accelerators
-    if hbm.capacity_bytes.value != group.memory_bytes.value:
+    capacity, memory = machine.tiers.hbm.capacity_bytes.value, machine.accelerators.memory_bytes.value
+    rate, memory_rate = machine.tiers.hbm.bandwidth_mb_s.value, machine.accelerators.memory_bandwidth_mb_s.value
+    # Where a figure of the accelerator is a slip, that is said already, and once is enough.
+    if capacity != memory and memory >= GIBIBYTE.least:
         yield Finding(
             f"{path}.tiers.hbm.capacity_bytes.value",
-            f"{hbm.capacity_bytes.value} differs from accelerators.memory_bytes {group.memory_bytes.value}; "
+            f"{capacity} differs from accelerators.memory_bytes {memory}; "
             "hbm is the memory of one accelerator, so give both the same value",
         )
-    if hbm.bandwidth_mb_s.value > group.memory_bandwidth_mb_s.value:
+    if rate > memory_rate >= MEMORY_RATE.least:
         yield Finding(
             f"{path}.tiers.hbm.bandwidth_mb_s.value",
-            f"{hbm.bandwidth_mb_s.value} is above accelerators.memory_bandwidth_mb_s "
-            f"{group.memory_bandwidth_mb_s.value}; hbm reaches at most the memory's own rate",
+            f"{rate} is above accelerators.memory_bandwidth_mb_s {memory_rate}; "
+            "hbm reaches at most the memory's own rate",
         )
 
 

@@ -5,12 +5,12 @@ The formulas are the engines' own: two vectors per layer and KV head for grouped
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from harness.catalog.figures import Bytes, Count, DtypeBytes, Note, Parameters, Record, Text, Tokens
 
 Attention = Literal["gqa", "mla", "sliding", "hybrid"]
-ATTENTIONS = ("gqa", "mla", "sliding", "hybrid")
+ATTENTIONS: tuple[str, ...] = get_args(Attention)
 
 
 class Model(Record, frozen=True, kw_only=True):

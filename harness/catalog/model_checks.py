@@ -1,4 +1,4 @@
-"""What a well-formed model may still get wrong: fields of another attention kind, heads and layers that do not add up."""
+"""What a well-formed model may still get wrong: fields of another attention kind, heads that do not add up."""
 
 from __future__ import annotations
 

@@ -20,7 +20,12 @@ and says what demoting instead of evicting saves, by which tiers, how far from t
 def build_app() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
-        help=_HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+        help=_HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        result_callback=_finish,
     )
     app.callback()(_options)
     app.command()(replay)
@@ -46,4 +51,8 @@ def _options(
         raise typer.Exit
 
 
-__all__ = ["build_app"]
+
+def _finish(code: int | None, **_: object) -> None:
+    """A command returns its exit code."""
+    if code:
+        raise typer.Exit(code)

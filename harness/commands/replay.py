@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -67,7 +68,7 @@ def replay(
     known. The ceiling (`infinite`) always runs beside the policies named. Exit code 1: the accounts do not balance.
     """
     from harness.arguments import Arguments
-    from harness.commands.catalog import open_catalog
+    from harness.catalog.lookup import find_catalog, load_catalog
     from harness.comparison import compare
     from harness.documents import canonical_bytes, whole_file, write_whole
     from harness.errors import EXIT_DIFFERENCE, EXIT_OK
@@ -95,7 +96,7 @@ def replay(
         set=tuple(setting or []),
     )
     options = arguments.replay_options()
-    engine = resolve_engine(open_catalog(catalog), arguments.engine_options())
+    engine = resolve_engine(load_catalog(find_catalog(catalog, os.environ)), arguments.engine_options())
     loaded = read_trace(trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids)
     with contextlib.ExitStack() as stack:
         directive_file = stack.enter_context(whole_file(directives)) if directives else None

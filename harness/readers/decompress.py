@@ -1,7 +1,7 @@
 """gzip and zstd as bounded streams: every member or frame, no bomb, and never the beginning of a file for the whole.
 
 The standard readers fail in opposite ways on a file that was cut: gzip raises from three modules, zstd's stream
-reader just ends. Here both are one error, `BrokenStream`, raised when the cut or the corruption is reached.
+reader just ends. Here both are one error, `BrokenStreamError`, raised when the cut or the corruption is reached.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ BOMB_RATIO = 200
 # Four bytes of zstd can stand for 128 KiB, and its decompressor takes no output bound: feed it little at a time.
 _ZSTD_FEED_BYTES = 512
 _ZSTD_WINDOW_BYTES = 128 << 20
+# Every member copies what was fed after it: a file of tiny members would be copied once for each.
+_GZIP_FEED_BYTES = 16 << 10
 _GZIP_WINDOW_BITS = 31
 
+# What a member or frame that follows another can begin with; a zstd frame may also be one to skip.
+_GZIP_FIRST_BYTE = 0x1F
+_ZSTD_FIRST_BYTES = frozenset((0x28, *range(0x50, 0x60)))
 
-class BrokenStream(Exception):
+
+class BrokenStreamError(Exception):
     """Content that ends or breaks before its end: what is wrong, and what to do."""
 
     def __init__(self, reason: str, advice: str) -> None:
@@ -30,16 +36,18 @@ class BrokenStream(Exception):
         self.advice = advice
 
 
-def _cut(codec: str) -> BrokenStream:
-    return BrokenStream(f"the {codec} data is cut short", "get the whole file again")
+def _cut(codec: str) -> BrokenStreamError:
+    return BrokenStreamError(f"the {codec} data is cut short", "get the whole file again")
 
 
-def _corrupt(codec: str) -> BrokenStream:
-    return BrokenStream(f"the {codec} data is corrupt", "get the file again")
+def _corrupt(codec: str) -> BrokenStreamError:
+    return BrokenStreamError(f"the {codec} data is corrupt", "get the file again")
 
 
-def _trailing(codec: str) -> BrokenStream:
-    return BrokenStream(f"what follows the {codec} data is not {codec}", f"cut the file at the end of its {codec} data")
+def _trailing(codec: str) -> BrokenStreamError:
+    return BrokenStreamError(
+        f"what follows the {codec} data is not {codec}", f"cut the file at the end of its {codec} data"
+    )
 
 
 class _Meter:
@@ -51,11 +59,11 @@ class _Meter:
         self.produced = 0
 
     def add(self, consumed: int, produced: int) -> None:
-        """Count one step; raises `BrokenStream` where what came out so far is out of proportion to what went in."""
+        """Count one step; raises `BrokenStreamError` where far more came out so far than went in."""
         self.consumed += consumed
         self.produced += produced
         if self.produced > BOMB_BYTES and self.produced > BOMB_RATIO * self.consumed:
-            raise BrokenStream(
+            raise BrokenStreamError(
                 f"the {self.codec} data expands {self.produced // self.consumed} times, "
                 f"over {BOMB_RATIO} is refused past {BOMB_BYTES >> 20} MiB",
                 "decompress it first if it is meant",
@@ -66,19 +74,21 @@ def gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The content of every gzip member in turn. Zero bytes after a member are padding, as gzip itself has it."""
     meter = _Meter("gzip")
     member = zlib.decompressobj(_GZIP_WINDOW_BITS)
-    fresh, members = True, 0
-    for piece in pieces:
-        rest, full = piece, False
+    begun, members = False, 0
+    for fed in _slices(pieces, _GZIP_FEED_BYTES):
+        rest, full = fed, False
         while rest or full:
-            if fresh and members:
+            if members and not begun:
                 rest = rest.lstrip(b"\0")
                 if not rest:
                     break
-            fresh = False
+                if rest[0] != _GZIP_FIRST_BYTE:
+                    raise _trailing("gzip")
+            begun = True
             try:
                 out = member.decompress(rest, PIECE_BYTES)
             except zlib.error:
-                raise _trailing("gzip") if members and not rest.startswith(b"\x1f\x8b") else _corrupt("gzip") from None
+                raise _corrupt("gzip") from None
             left = member.unused_data if member.eof else member.unconsumed_tail
             meter.add(len(rest) - len(left), len(out))
             if out:
@@ -86,8 +96,8 @@ def gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
             # A full piece can mean that more waits inside the decompressor, whose input is used up.
             rest, full = left, len(out) == PIECE_BYTES and not member.eof
             if member.eof:
-                member, fresh, members = zlib.decompressobj(_GZIP_WINDOW_BITS), True, members + 1
-    if not fresh:
+                member, begun, members = zlib.decompressobj(_GZIP_WINDOW_BITS), False, members + 1
+    if begun:
         raise _cut("gzip")
 
 
@@ -96,29 +106,29 @@ def unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
     meter = _Meter("zstd")
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
     frame = decompressor.decompressobj()
-    fresh, frames = True, 0
-    ready: list[bytes] = []
-    ready_bytes = 0
-    for piece in pieces:
-        for start in range(0, len(piece), _ZSTD_FEED_BYTES):
-            rest = piece[start : start + _ZSTD_FEED_BYTES]
-            while rest:
-                fresh = False
-                try:
-                    out = frame.decompress(rest)
-                except zstandard.ZstdError:
-                    raise _corrupt("zstd") from None
-                left = frame.unused_data if frame.eof else b""
-                meter.add(len(rest) - len(left), len(out))
-                ready.append(out)
-                ready_bytes += len(out)
-                rest = left
-                if frame.eof:
-                    frame, fresh, frames = decompressor.decompressobj(), True, frames + 1
-            if ready_bytes >= PIECE_BYTES:
-                yield b"".join(ready)
-                ready, ready_bytes = [], 0
-    if ready_bytes:
-        yield b"".join(ready)
-    if not fresh:
+    begun = False
+    for fed in _slices(pieces, _ZSTD_FEED_BYTES):
+        rest = fed
+        while rest:
+            if not begun and rest[0] not in _ZSTD_FIRST_BYTES:
+                raise _trailing("zstd")
+            begun = True
+            try:
+                out = frame.decompress(rest)
+            except zstandard.ZstdError:
+                raise _corrupt("zstd") from None
+            left = frame.unused_data if frame.eof else b""
+            meter.add(len(rest) - len(left), len(out))
+            if out:
+                yield out
+            rest = left
+            if frame.eof:
+                frame, begun = decompressor.decompressobj(), False
+    if begun:
         raise _cut("zstd")
+
+
+def _slices(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    for piece in pieces:
+        for start in range(0, len(piece), size):
+            yield piece[start : start + size]

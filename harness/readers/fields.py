@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.readers.problems import BAD_FIELD, BAD_TIME, BadLine
+from harness.readers.problems import BAD_FIELD, BAD_TIME, BadLineError
 from harness.trace import MAX_TIME_US
 
-_MAX_TIME_MS = MAX_TIME_US // 1000
 _SHOWN_CHARACTERS = 40
 
 
@@ -30,20 +29,23 @@ def integer(record: dict[str, Any], field: str, least: int, most: int, default: 
     if value is None and default is not None:
         return default
     if field not in record:
-        raise BadLine(BAD_FIELD, f"{field} is missing")
-    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not an integer from {least} to {most}")
+        raise BadLineError(BAD_FIELD, f"{field} is missing")
+    raise BadLineError(BAD_FIELD, f"{field} {shown(value)} is not an integer from {least} to {most}")
 
 
 def time_us(record: dict[str, Any], field: str) -> int:
     """A time given in milliseconds, as microseconds: exact for an integer, the nearest (ties to even) for a float."""
     value = record.get(field)
     if type(value) is int or type(value) is float:
-        if -_MAX_TIME_MS <= value <= _MAX_TIME_MS:
-            return round(value * 1000)
-        raise BadLine(BAD_TIME, f"{field} {shown(value)} is out of range: at most {_MAX_TIME_MS} ms from zero")
+        # Compared twice: a float of any size must not reach round() as an infinity.
+        if abs(value) <= MAX_TIME_US and abs(rounded_us := round(value * 1000)) <= MAX_TIME_US:
+            return rounded_us
+        raise BadLineError(
+            BAD_TIME, f"{field} {shown(value)} is out of range: at most {MAX_TIME_US // 1000} ms from zero"
+        )
     if field not in record:
-        raise BadLine(BAD_TIME, f"{field} is missing")
-    raise BadLine(BAD_TIME, f"{field} {shown(value)} is not a number of milliseconds")
+        raise BadLineError(BAD_TIME, f"{field} is missing")
+    raise BadLineError(BAD_TIME, f"{field} {shown(value)} is not a number of milliseconds")
 
 
 def text(record: dict[str, Any], field: str) -> str | None:
@@ -51,7 +53,7 @@ def text(record: dict[str, Any], field: str) -> str | None:
     value = record.get(field)
     if value is None or isinstance(value, str):
         return value
-    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not text")
+    raise BadLineError(BAD_FIELD, f"{field} {shown(value)} is not text")
 
 
 def items(record: dict[str, Any], field: str) -> list[Any]:
@@ -61,4 +63,4 @@ def items(record: dict[str, Any], field: str) -> list[Any]:
         return []
     if isinstance(value, list):
         return value
-    raise BadLine(BAD_FIELD, f"{field} {shown(value)} is not a list")
+    raise BadLineError(BAD_FIELD, f"{field} {shown(value)} is not a list")

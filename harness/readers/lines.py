@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from harness.readers.decompress import BrokenStream
+from harness.readers.decompress import BrokenStreamError
 
 MAX_LINE_BYTES = 16 << 20
 
@@ -24,7 +24,7 @@ class Line(NamedTuple):
 def lines(pieces: Iterable[bytes]) -> Iterator[Line]:
     """Every line, blank ones too; a UTF-8 byte order mark at the start is dropped, carriage returns are kept.
 
-    Raises `BrokenStream` for a line longer than 16 MiB.
+    Raises `BrokenStreamError` for a line longer than 16 MiB.
     """
     number, offset = 1, 0
     begun: list[bytes] = []
@@ -52,7 +52,7 @@ def _line(number: int, offset: int, content: bytes, ended: bool) -> Line:
     return Line(number, offset, content.removeprefix(_BOM) if number == 1 else content, ended)
 
 
-def _too_long(number: int) -> BrokenStream:
-    return BrokenStream(
+def _too_long(number: int) -> BrokenStreamError:
+    return BrokenStreamError(
         f"line {number} is longer than {MAX_LINE_BYTES >> 20} MiB", "a trace has one request a line: split the line"
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.readers.builder import TraceBuilder
 from harness.readers.fields import integer, items, shown, text, time_us
-from harness.readers.problems import BAD_FIELD, BadLine
+from harness.readers.problems import BAD_FIELD, BadLineError
 from harness.readers.source import Source
 from harness.trace import MAX_TOKENS
 
@@ -34,13 +34,14 @@ def read(source: Source, builder: TraceBuilder) -> None:
         if record.get("timestamp") is None and record.get("delay") is not None:
             source.fail(
                 line,
-                "a delay and no timestamp: a turn of a session, either cumulative (its whole prompt) or delta (only its "
-                "new blocks). Delta sessions are not supported yet: give every row its timestamp and its whole prompt.",
+                "a delay and no timestamp: a turn of a session, either cumulative (its whole prompt) or delta (only "
+                "its new blocks). Delta sessions are not supported yet: give every row its timestamp and its whole "
+                "prompt.",
             )
         t_us = time_us(record, "timestamp")
         ids = items(record, "hash_ids")
         if ids and record.get("input_length") is None:
-            raise BadLine(BAD_FIELD, "hash_ids without input_length")
+            raise BadLineError(BAD_FIELD, "hash_ids without input_length")
         input_tokens = integer(record, "input_length", 0, MAX_TOKENS)
         output_tokens = integer(record, "output_length", 0, MAX_TOKENS, default=0)
         session = _session(record)

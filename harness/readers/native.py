@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import TraceError
 from harness.readers.builder import TraceBuilder
 from harness.readers.fields import integer, items, shown, text, time_us
-from harness.readers.problems import BAD_FIELD, BAD_TIME, UNKNOWN_FIELD, UNKNOWN_KIND, BadLine
+from harness.readers.problems import BAD_FIELD, BAD_TIME, UNKNOWN_FIELD, UNKNOWN_KIND, BadLineError
 from harness.readers.source import Source
 from harness.trace import MAX_BLOCK_BYTES, MAX_BLOCK_TOKENS, MAX_TOKENS
 from policy.tiers import LADDER
@@ -38,19 +38,19 @@ def read(source: Source, builder: TraceBuilder) -> None:
     line, _, record = first
     try:
         _header(source, builder, line, record)
-    except BadLine as bad:
+    except BadLineError as bad:
         source.fail(line, f"the header's {bad.sentence}")
 
     def event(line: int, record: dict[str, Any]) -> None:
         kind = record.get("kind")
         if kind == "trace":
-            raise BadLine(UNKNOWN_KIND, "a second header: a file is one trace")
+            raise BadLineError(UNKNOWN_KIND, "a second header: a file is one trace")
         if not isinstance(kind, str) or kind not in EVENTS:
-            raise BadLine(UNKNOWN_KIND, f"kind {shown(kind)} is not one of {', '.join(EVENTS)}")
+            raise BadLineError(UNKNOWN_KIND, f"kind {shown(kind)} is not one of {', '.join(EVENTS)}")
         fields, handle = EVENTS[kind]
         if not record.keys() <= fields:
             field = next(field for field in record if field not in fields)
-            raise BadLine(UNKNOWN_FIELD, f"{kind} has no field {shown(field)}")
+            raise BadLineError(UNKNOWN_FIELD, f"{kind} has no field {shown(field)}")
         handle(builder, line, record)
 
     source.each(event)
@@ -68,7 +68,7 @@ def _header(source: Source, builder: TraceBuilder, line: int, record: dict[str, 
         source.fail(line, f"schema {shown(record.get('schema'))} is not supported: this version reads {SCHEMA}")
     for field in record:
         if field not in _HEADER:
-            raise BadLine(UNKNOWN_FIELD, f"field {shown(field)} is not known")
+            raise BadLineError(UNKNOWN_FIELD, f"field {shown(field)} is not known")
     block_tokens = integer(record, "block_tokens", 1, MAX_BLOCK_TOKENS)
     asked = source.options.block_tokens
     if asked is not None and asked != block_tokens:
@@ -99,7 +99,7 @@ def _request(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
 def _access(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
     span = record.get("span")
     if type(span) is not int and type(span) is not str:
-        raise BadLine(
+        raise BadLineError(
             BAD_FIELD, f"span {shown(span)} is not an integer or text" if "span" in record else "span is missing"
         )
     builder.access(
@@ -122,7 +122,7 @@ def _clear(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
 def _fault(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
     t_us, until_us = time_us(record, "t_ms"), time_us(record, "until_ms")
     if until_us <= t_us:
-        raise BadLine(BAD_TIME, f"until_ms {shown(record['until_ms'])} is not after t_ms {shown(record['t_ms'])}")
+        raise BadLineError(BAD_TIME, f"until_ms {shown(record['until_ms'])} is not after t_ms {shown(record['t_ms'])}")
     builder.control("fault", t_us, _tier(record), until_us)
 
 
@@ -136,8 +136,8 @@ def _tier(record: dict[str, Any]) -> str:
     if isinstance(tier, str) and tier in LADDER:
         return tier
     if "tier" not in record:
-        raise BadLine(BAD_FIELD, "tier is missing")
-    raise BadLine(BAD_FIELD, f"tier {shown(tier)} is not one of {', '.join(LADDER)}")
+        raise BadLineError(BAD_FIELD, "tier is missing")
+    raise BadLineError(BAD_FIELD, f"tier {shown(tier)} is not one of {', '.join(LADDER)}")
 
 
 def _fields(*names: str) -> frozenset[str]:

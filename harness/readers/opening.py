@@ -49,7 +49,7 @@ def cannot_read(path: str, error: OSError) -> str:
 def content(file: BinaryIO, path: str) -> Iterator[bytes]:
     """The file's content, decompressed, in pieces of about a MiB.
 
-    Raises `TraceError` for a kind of file that is recognised but not read, and `BrokenStream` from `decompress`.
+    Raises `TraceError` for a kind of file that is recognised but not read, and `BrokenStreamError` from `decompress`.
     """
     head = file.read(PIECE_BYTES)
     for magic, what, advice in _NOT_READ:

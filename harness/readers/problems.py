@@ -31,7 +31,7 @@ INCONSISTENT_IDS = "rows_with_inconsistent_ids"
 TOLD = 8
 
 
-class BadLine(Exception):
+class BadLineError(Exception):
     """A line that cannot be used: its kind, and a sentence without a full stop."""
 
     def __init__(self, kind: str, sentence: str) -> None:
@@ -40,7 +40,7 @@ class BadLine(Exception):
         self.sentence = sentence
 
 
-class BadIds(BadLine):
+class BadIdsError(BadLineError):
     """A row that could be read, but whose block ids cannot name prefixes."""
 
 
@@ -59,7 +59,7 @@ class Problems:
     def __init__(self, path: str, lenient: bool, notices: dict[str, int]) -> None:
         self.first: list[Problem] = []
         self.count = 0
-        self._kinds: set[str] = set()
+        self.kinds: dict[str, int] = {}
         self._path = path
         self._lenient = lenient
         self._notices = notices
@@ -67,7 +67,7 @@ class Problems:
     def add(self, line: int, offset: int, kind: str, sentence: str) -> None:
         """Book one problem; a line has at most one."""
         self.count += 1
-        self._kinds.add(kind)
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
         if len(self.first) < TOLD:
             self.first.append(Problem(line, offset, kind, sentence))
         if self._lenient:
@@ -89,12 +89,18 @@ class Problems:
 
     def _advice(self, lines: str, them: str) -> str:
         """What to do: which options would read the file, by the kinds of problem it has."""
-        ids_only = self._kinds <= {ID_TYPE, SPAN_SIZE, ID_COUNT, ID_IDENTITY}
+        about_ids = self.kinds.keys() & {ID_TYPE, SPAN_SIZE, ID_COUNT, ID_IDENTITY}
         ways = [f"Fix {lines}"]
-        if ID_COUNT in self._kinds:
-            ways.append("give the right --block-tokens or --tail")
-        if ID_IDENTITY in self._kinds:
+        if ID_COUNT in self.kinds:
+            ways.append("give the right --block-tokens")
+        if ID_IDENTITY in self.kinds:
             ways.append("pass --chain-ids if an id means a block only together with the blocks before it")
-        what = "count the tokens as unidentified" if ids_only else f"leave {them} out"
-        ways.append(f"pass --lenient to {what}")
+        if not about_ids:
+            ways.append(f"pass --lenient to leave {them} out")
+        elif len(about_ids) == len(self.kinds):
+            ways.append("pass --lenient to count the tokens as unidentified")
+        else:
+            ways.append(
+                "pass --lenient to leave out what cannot be read and count the tokens of the other rows as unidentified"
+            )
         return ", ".join(ways[:-1]) + f", or {ways[-1]}."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.errors import TraceError
 from harness.readers.builder import TraceBuilder
-from harness.readers.decompress import BrokenStream
+from harness.readers.decompress import BrokenStreamError
 from harness.readers.lines import Line, lines
 from harness.readers.opening import cannot_read, content, open_file
 from harness.readers.problems import Problems
@@ -22,7 +22,7 @@ from harness.trace import Trace
 def read_trace(
     path: Path,
     *,
-    format: str = "auto",
+    format: str = "auto",  # noqa: A002 - the word that callers know it by
     block_tokens: int | None = None,
     lenient: bool = False,
     chain_ids: bool = False,
@@ -51,14 +51,14 @@ def read_trace(
             records = Records(source, problems)
             trace.format = named.name
             named.read(Source(shown_path, options, iter(records), problems), builder)
-        except BrokenStream as broken:
-            rows = f"{trace.requests} rows read so far"
-            raise TraceError(f"{shown_path}: {broken.reason} ({rows}): {broken.advice}") from None
+        except BrokenStreamError as broken:
+            so_far = f"rows read so far: {trace.requests}"
+            raise TraceError(f"{shown_path}: {broken.reason}, {so_far}; {broken.advice}") from None
         except OSError as error:
             raise TraceError(cannot_read(shown_path, error)) from None
     problems.refuse_any(records.lines)
     if not trace.requests:
-        raise TraceError(f"{shown_path}: {_why_no_requests(records.lines, trace.notices)}")
+        raise TraceError(f"{shown_path}: {_why_no_requests(records.lines, problems.kinds)}")
     trace.sha256 = digest.hexdigest()
     return trace
 

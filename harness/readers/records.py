@@ -18,7 +18,7 @@ from harness.readers.problems import (
     NOT_UTF8,
     NUL_BYTES,
     TRUNCATED_TAIL,
-    BadLine,
+    BadLineError,
     Problems,
 )
 from harness.readers.source import Record
@@ -39,20 +39,20 @@ class Records:
             self.lines += 1
             try:
                 record = parse(line)
-            except BadLine as bad:
+            except BadLineError as bad:
                 self._problems.add(line.number, line.offset, bad.kind, bad.sentence)
             else:
                 yield line.number, line.offset, record
 
 
 def parse(line: Line) -> dict[str, Any]:
-    """The JSON object of a line, or `BadLine`."""
+    """The JSON object of a line, or `BadLineError`."""
     try:
         record = orjson.loads(line.content)
     except orjson.JSONDecodeError:
-        raise BadLine(*_why_unreadable(line)) from None
+        raise BadLineError(*_why_unreadable(line)) from None
     if type(record) is not dict:
-        raise BadLine(NOT_AN_OBJECT, f"{shown(record)} where an object is needed")
+        raise BadLineError(NOT_AN_OBJECT, f"{shown(record)} where an object is needed")
     return record
 
 

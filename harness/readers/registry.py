@@ -37,4 +37,4 @@ def format_named(name: str) -> Format:
     for row in FORMATS:
         if row.name == name:
             return row
-    raise TraceError(f"--format {name} is not known: use auto or one of {', '.join(row.name for row in FORMATS)}")
+    raise TraceError(f"--trace-format {name} is not known: use auto or one of {', '.join(row.name for row in FORMATS)}")

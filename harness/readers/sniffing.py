@@ -7,7 +7,7 @@ from itertools import chain
 
 from harness.errors import TraceError
 from harness.readers.lines import MAX_LINE_BYTES, Line
-from harness.readers.problems import BadLine
+from harness.readers.problems import BadLineError
 from harness.readers.records import parse
 from harness.readers.registry import FORMATS, Format, known_formats
 
@@ -30,7 +30,7 @@ def sniff(source: Iterable[Line], path: str) -> tuple[Format, Iterator[Line]]:
         looked_bytes += len(line.content)
         try:
             record = parse(line)
-        except BadLine as bad:
+        except BadLineError as bad:
             complaint = complaint or f"{path}:{line.number}: {bad.sentence}"
             # Bounded in lines and in bytes: a hundred long lines would be held in memory at once.
             if len(looked_at) == _LINES or looked_bytes > MAX_LINE_BYTES:

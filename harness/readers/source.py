@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from harness.errors import TraceError
-from harness.readers.problems import BadLine, Problems
+from harness.readers.problems import BadLineError, Problems
 from harness.trace import MAX_BLOCK_TOKENS
 
 TAILS = ("auto", "ceil", "floor")
@@ -31,7 +31,7 @@ class Options:
         if self.block_tokens is not None and not 1 <= self.block_tokens <= MAX_BLOCK_TOKENS:
             raise TraceError(f"--block-tokens {self.block_tokens} is not an integer from 1 to {MAX_BLOCK_TOKENS}")
         if self.tail not in TAILS:
-            raise TraceError(f"--tail {self.tail} is not known: use one of {', '.join(TAILS)}")
+            raise TraceError(f"tail {self.tail!r} is not known: use one of {', '.join(TAILS)}")
 
 
 @dataclass(slots=True)
@@ -48,9 +48,9 @@ class Source:
         raise TraceError(f"{self.path}:{line}: {sentence}")
 
     def each(self, handle: Callable[[int, dict[str, Any]], None]) -> None:
-        """Give `handle` every record that is left; a `BadLine` that it raises becomes a problem of that line."""
+        """Give `handle` every record that is left; a `BadLineError` that it raises becomes a problem of that line."""
         for line, offset, record in self.records:
             try:
                 handle(line, record)
-            except BadLine as bad:
+            except BadLineError as bad:
                 self.problems.add(line, offset, bad.kind, bad.sentence)

@@ -27,7 +27,7 @@ from harness.synth.shapes import (
 
 
 class AgentLoop(Paced, tag="agent-loop", frozen=True, kw_only=True):
-    """Knobs of `agent-loop`. A prompt that would pass the limit is compacted: tools and system prompt, and a summary."""
+    """Knobs of `agent-loop`. A prompt that would pass the limit is compacted to tools, system prompt and a summary."""
 
     sessions: Annotated[int, knob(1, MAX_REQUESTS, "agents")] = 100
     mean_gap_ms: Annotated[int, knob(0, MAX_GAP_MS, "mean time between agents' beginnings")] = 60_000
@@ -38,8 +38,8 @@ class AgentLoop(Paced, tag="agent-loop", frozen=True, kw_only=True):
     step_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean new tokens of a step: tool results")] = 1287
     output_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of an answer")] = 393
     pause_ms: Annotated[int, knob(1, MAX_GAP_MS, "mean time from a step to the next")] = 81_975
-    limit_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "tokens of the longest prompt")] = 200_000
-    summary_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of a compaction's summary")] = 46_000
+    limit_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "tokens of the longest prompt")] = 240_000
+    summary_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of a compaction's summary")] = 60_000
     subagent_ppm: Annotated[int, knob(0, 1_000_000, "steps that start sub-agents")] = 10_000
     subagents: Annotated[int, knob(1, 64, "most sub-agents started at once, each number as likely")] = 3
     subagent_steps: Annotated[int, knob(1, 10_000, "mean steps of a sub-agent")] = 11
@@ -71,7 +71,7 @@ def _agents(recipe: AgentLoop) -> Iterator[Session]:
 def _steps(recipe: AgentLoop, draws: Draws, t_ms: int, name: str, subagent_root: Shared) -> Iterator[Turn]:
     most = recipe.limit_tokens - recipe.prefix_tokens
     room = most
-    new_tokens = draws.sample(AGENT_FIRST_TOKENS, recipe.first_tokens, least=1)
+    new_tokens = min(most, draws.sample(AGENT_FIRST_TOKENS, recipe.first_tokens, least=1))
     started = 0
     for _ in range(draws.sample(AGENT_STEPS, recipe.steps, least=1)):
         compacted = new_tokens > room

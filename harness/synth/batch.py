@@ -11,7 +11,7 @@ from typing import Annotated
 from harness.synth.arrivals import arrivals_ms
 from harness.synth.draws import Draws
 from harness.synth.prompts import EMPTY, Blocks
-from harness.synth.recipe import MAX_GAP_MS, MAX_PROMPT_TOKENS, MAX_REQUESTS, Paced, knob
+from harness.synth.recipe import MAX_BLOCK_TOKENS, MAX_GAP_MS, MAX_PROMPT_TOKENS, MAX_REQUESTS, Paced, knob
 from harness.synth.records import Record, Request
 from harness.synth.shapes import CODE_INPUT_TOKENS, CODE_OUTPUT_TOKENS
 
@@ -20,6 +20,7 @@ class Batch(Paced, tag="batch", frozen=True, kw_only=True):
     """Knobs of `batch`."""
 
     requests: Annotated[int, knob(1, MAX_REQUESTS, "requests")] = 2000
+    block_tokens: Annotated[int, knob(1, MAX_BLOCK_TOKENS, "tokens of a block")] = 16
     mean_gap_ms: Annotated[int, knob(0, MAX_GAP_MS, "mean time between requests")] = 390
     input_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of a prompt")] = 2048
     output_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of an answer")] = 28

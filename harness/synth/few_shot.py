@@ -24,8 +24,8 @@ class FewShot(Paced, tag="few-shot", frozen=True, kw_only=True):
     mean_gap_ms: Annotated[int, knob(0, MAX_GAP_MS, "mean time between requests")] = 152
     tasks: Annotated[int, knob(1, 10_000, "tasks; task n is n times rarer than the first")] = 8
     system_tokens: Annotated[int, knob(0, MAX_PROMPT_TOKENS, "tokens of the system prompt")] = 880
-    examples_tokens: Annotated[int, knob(0, MAX_PROMPT_TOKENS // 2, "mean tokens of a task's examples")] = 4192
-    question_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of a question")] = 3524
+    examples_tokens: Annotated[int, knob(0, MAX_PROMPT_TOKENS // 2, "mean tokens of a task's examples")] = 4448
+    question_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of a question")] = 3268
     output_tokens: Annotated[int, knob(1, MAX_PROMPT_TOKENS, "mean tokens of an answer")] = 182
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 from harness.synth.arrivals import arrivals_ms
 from harness.synth.draws import PPM, Draws
 from harness.synth.prompts import Blocks, Prefix, Shared
-from harness.synth.recipe import MAX_GAP_MS, MAX_PROMPT_TOKENS, MAX_REQUESTS, Paced, knob
+from harness.synth.recipe import MAX_BLOCK_TOKENS, MAX_GAP_MS, MAX_PROMPT_TOKENS, MAX_REQUESTS, Paced, knob
 from harness.synth.records import Record, Request
 from harness.synth.shapes import CODE_OUTPUT_TOKENS, UNIFORM
 
@@ -22,6 +22,7 @@ class Rag(Paced, tag="rag", frozen=True, kw_only=True):
     """Knobs of `rag`."""
 
     requests: Annotated[int, knob(1, MAX_REQUESTS, "requests")] = 2000
+    block_tokens: Annotated[int, knob(1, MAX_BLOCK_TOKENS, "tokens of a block")] = 16
     mean_gap_ms: Annotated[int, knob(0, MAX_GAP_MS, "mean time between requests")] = 500
     documents: Annotated[int, knob(1, 1_000_000, "documents")] = 2000
     hot_documents_ppm: Annotated[int, knob(0, 1_000_000, "documents that are popular")] = 30_000
@@ -48,7 +49,7 @@ def generate(recipe: Rag) -> Iterator[Record]:
     behind: dict[tuple[int, ...], Prefix] = {}
     for t_ms in arrivals_ms(Draws(recipe.seed, 2), recipe.requests, recipe.mean_gap_ms, recipe.burst):
         prompt = system.prefix(blocks)
-        retrieved = _retrieve(recipe, draws)
+        retrieved = retrieve(recipe, draws)
         for count in range(1, recipe.top_k + 1):
             sequence = retrieved[:count]
             if sequence not in behind:
@@ -59,7 +60,7 @@ def generate(recipe: Rag) -> Iterator[Record]:
         yield Request(t_ms, prompt.tokens, output_tokens, blocks.path(prompt))
 
 
-def _retrieve(recipe: Rag, draws: Draws) -> tuple[int, ...]:
+def retrieve(recipe: Rag, draws: Draws) -> tuple[int, ...]:
     """`top_k` different documents; document 0 is the most popular. A repeat takes the next document after it."""
     hot = recipe.documents * recipe.hot_documents_ppm // PPM
     found: list[int] = []

@@ -10,13 +10,21 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from harness.errors import FakbenchError
+from harness.trace import MAX_TIME_US
+
 SCHEMA = "fakbench.recipe/1"
 
 MAX_REQUESTS = 10_000_000
 MAX_PROMPT_TOKENS = 2**20
+MAX_BLOCK_TOKENS = 4096
 MAX_GAP_MS = 24 * 3600 * 1000
-MAX_T_MS = 2**53 // 1000
+MAX_T_MS = MAX_TIME_US // 1000
 MAX_EVENTS = 10_000
+
+
+class RecipeError(FakbenchError):
+    """A recipe that cannot be followed. The message names the file or the trace, the field and what to do."""
 
 
 def knob(low: int, high: int, about: str) -> msgspec.Meta:
@@ -58,10 +66,10 @@ class Recipe(msgspec.Struct, tag_field="workload", forbid_unknown_fields=True, f
     """What every recipe has."""
 
     schema: Literal["fakbench.recipe/1"]
-    name: Annotated[str, msgspec.Meta(max_length=200, description="name of the trace; the workload and seed if empty")] = ""
+    name: Annotated[str, msgspec.Meta(max_length=200)] = ""
     seed: Annotated[int, knob(0, 2**53 - 1, "same recipe and seed, same trace")]
-    block_tokens: Annotated[int, knob(1, 4096, "tokens of a block")] = 512
-    events: Annotated[tuple[Event, ...], msgspec.Meta(max_length=MAX_EVENTS, description="clear, fault and pressure events")] = ()
+    block_tokens: Annotated[int, knob(1, MAX_BLOCK_TOKENS, "tokens of a block")] = 512
+    events: Annotated[tuple[Event, ...], msgspec.Meta(max_length=MAX_EVENTS)] = ()
 
     @property
     def workload(self) -> str:

@@ -53,9 +53,7 @@ class _Running:
             self.owed_tokens = 0
         self.prefix = blocks.grow(self.prefix, self.owed_tokens + turn.new_tokens)
         self.owed_tokens = turn.output_tokens
-        return Request(
-            turn.t_ms, self.prefix.tokens, turn.output_tokens, blocks.path(self.prefix), self.session.name
-        )
+        return Request(turn.t_ms, self.prefix.tokens, turn.output_tokens, blocks.path(self.prefix), self.session.name)
 
 
 def interleave(sessions: Iterator[Session], blocks: Blocks) -> Iterator[Request]:

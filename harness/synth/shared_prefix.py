@@ -29,6 +29,4 @@ def generate(recipe: SharedPrefix) -> Iterator[Record]:
         t_ms = 2 * turn * recipe.gap_ms
         yield Access(t_ms, "system-prompt", recipe.prefix_tokens, recipe.prefix_bytes)
         if turn + 1 < recipe.turns:
-            yield Access(
-                t_ms + recipe.gap_ms, f"tenant-{turn + 1}", recipe.tenant_tokens, recipe.tenant_bytes
-            )
+            yield Access(t_ms + recipe.gap_ms, f"tenant-{turn + 1}", recipe.tenant_tokens, recipe.tenant_bytes)

@@ -25,6 +25,10 @@ class Checked:
         self.warnings: list[Finding] = []
         self.canonical = False
 
+    def errors_and_form(self) -> list[Finding]:
+        """The errors; where there are none, that the file is not canonical: one with errors is not reformatted."""
+        return self.errors or ([] if self.canonical else [Finding("", NOT_CANONICAL)])
+
 
 def check(data: bytes) -> Checked:
     """Check the bytes of a catalog. Form is reported apart from content: `canonical` adds no error."""
@@ -53,6 +57,4 @@ def check(data: bytes) -> Checked:
 def validate(data: bytes) -> tuple[list[Finding], list[Finding]]:
     """Errors and warnings of a catalog, in a fixed order. A file that is right but not canonical is an error too."""
     checked = check(data)
-    if not checked.errors and not checked.canonical:
-        checked.errors.append(Finding("", NOT_CANONICAL))
-    return checked.errors, checked.warnings
+    return checked.errors_and_form(), checked.warnings

@@ -1,0 +1,144 @@
+"""How the catalog is printed: machines and models as rows, one entry with every number, kind and source."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.box import ASCII2
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from harness.catalog.canonical import entry_digest
+from harness.catalog.lookup import Catalog
+from harness.catalog.machine import Machine
+from harness.catalog.model import Model, kv_bytes_per_token, kv_bytes_per_token_past_window
+from harness.catalog.walk import figures_of
+from harness.render.table import ascii_table
+from harness.render.text import printable
+from harness.render.view import Table
+from harness.units import size
+from policy.tiers import LADDER
+
+# Wide enough for words beside a path and a number; pinned, so the bytes do not depend on the terminal.
+_WIDTH = 120
+
+
+def machines_table(catalog: Catalog) -> str:
+    """A line for each machine: what it is, and the capacity of each tier."""
+    rows = [[name, machine.title, *_capacities(machine)] for name, machine in catalog.machines.items()]
+    return ascii_table(Table("", ["machine", "title", *LADDER], rows, left=2))
+
+
+def models_table(catalog: Catalog) -> str:
+    """A line for each model: what it is, and the KV bytes of a token."""
+    rows = [
+        [name, model.title, model.attention, f"{kv_bytes_per_token(model):,}", size(model.weights_bytes.value)]
+        for name, model in catalog.models.items()
+    ]
+    return ascii_table(Table("", ["model", "title", "attention", "KV bytes/token", "weights"], rows, left=3))
+
+
+def machines_document(catalog: Catalog) -> dict[str, object]:
+    """The list of machines for a program."""
+    return {"machines": [_machine_record(name, machine) for name, machine in catalog.machines.items()]}
+
+
+def models_document(catalog: Catalog) -> dict[str, object]:
+    """The list of models for a program."""
+    return {"models": [_model_record(name, model) for name, model in catalog.models.items()]}
+
+
+def entry_view(name: str, entry: Machine | Model) -> str:
+    """One entry: title, digest, what it says in words, and a table of every number with its kind and source."""
+    head = [f"{name}: {printable(entry.title)}"]
+    if entry.note:
+        head.append(printable(entry.note))
+    head.append(f"digest {entry_digest(entry)}")
+    rows = [
+        [path, f"{figure.value:,}", figure.kind, figure.source + (f" -- {figure.note}" if figure.note else "")]
+        for path, figure in figures_of(entry)
+    ]
+    if isinstance(entry, Model):
+        said = [f"attention {entry.attention}"]
+        rows += _computed(entry)
+    else:
+        said = _said_of(entry)
+    table = _folded_table(["figure", "value", "kind", "source and note"], rows)
+    return "\n\n".join(["\n".join(head), "\n".join(said), table])
+
+
+def _capacities(machine: Machine) -> list[str]:
+    present = dict(machine.tiers.present())
+    cells = []
+    for name in LADDER:
+        capacity = present[name].capacity_bytes.value if name in present else None
+        cells.append("-" if capacity is None else size(capacity) if capacity else "unbounded")
+    return cells
+
+
+def _machine_record(name: str, machine: Machine) -> dict[str, object]:
+    group = machine.accelerators
+    return {
+        "id": name,
+        "title": machine.title,
+        "digest": entry_digest(machine),
+        "accelerators": {"name": group.name, "count": group.count.value} if group is not None else None,
+        "tiers": {
+            tier_name: {
+                "read_latency_ns": tier.read_latency_ns.value,
+                "bandwidth_mb_s": tier.bandwidth_mb_s.value,
+                "capacity_bytes": tier.capacity_bytes.value,
+            }
+            for tier_name, tier in machine.tiers.present()
+        },
+    }
+
+
+def _model_record(name: str, model: Model) -> dict[str, object]:
+    return {
+        "id": name,
+        "title": model.title,
+        "digest": entry_digest(model),
+        "attention": model.attention,
+        "kv_bytes_per_token": kv_bytes_per_token(model),
+        "weights_bytes": model.weights_bytes.value,
+    }
+
+
+def _said_of(machine: Machine) -> list[str]:
+    """What a machine says beside its numbers: the accelerators' name, and what may be done with each tier."""
+    group = machine.accelerators
+    lines = [f"accelerators: {printable(group.name)}"] if group is not None else []
+    for name, tier in machine.tiers.present():
+        place = "attended in place" if tier.attendable else "staged"
+        kept = ", persistent" if tier.persistent else ""
+        note = f"; {printable(tier.note)}" if tier.note else ""
+        lines.append(f"{name}: {place}{kept}, share {tier.share or 'copy'}{note}")
+    return lines
+
+
+def _computed(model: Model) -> list[list[str]]:
+    rows = [["KV bytes per token", f"{kv_bytes_per_token(model):,}", "computed", "from the shape above"]]
+    if model.window_tokens is not None:
+        past = f"{kv_bytes_per_token_past_window(model):,}"
+        rows.append(["KV bytes per token past the window", past, "computed", "only full-attention layers still grow"])
+    return rows
+
+
+def _folded_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of a fixed width whose last column, sources and notes, is folded and never cut."""
+    grid = RichTable(box=ASCII2, show_edge=False)
+    for index, column in enumerate(columns):
+        last = index == len(columns) - 1
+        grid.add_column(Text(column), justify="right" if index == 1 else "left", no_wrap=not last, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(printable(cell)) for cell in row))
+    stream = io.StringIO()
+    # Pinned: rich would otherwise take colour and width from the environment, and markup from the data.
+    console = Console(
+        file=stream, width=_WIDTH, color_system=None, force_terminal=False, markup=False, emoji=False, highlight=False
+    )
+    console.print(grid)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())

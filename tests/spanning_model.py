@@ -1,0 +1,32 @@
+"""The prefix tree of some paths cut into spans, naively: from the design's text, by searching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+def naive_spans(
+    paths: Sequence[Sequence[int]], tokens: Mapping[int, int], span_tokens: int
+) -> list[tuple[int, ...]]:
+    """Maximal unbranched runs of blocks, each a tuple, in order of first appearance.
+
+    A run also ends where some path ends, and with the block that brings it to `span_tokens` (0: every block).
+    """
+    children: dict[int, list[int]] = {}
+    ends = [path[-1] for path in paths if path]
+    for path in paths:
+        for parent, child in zip(path, path[1:], strict=False):
+            if child not in children.setdefault(parent, []):
+                children[parent].append(child)
+    spans: list[tuple[int, ...]] = []
+    for path in paths:
+        run: list[int] = []
+        for block in path:
+            run.append(block)
+            full = sum(tokens[member] for member in run) >= span_tokens
+            if full or block in ends or len(children[block]) > 1:
+                if tuple(run) not in spans:
+                    spans.append(tuple(run))
+                run = []
+        assert not run, "the last block of a path ends a run"
+    return spans

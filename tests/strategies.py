@@ -1,0 +1,148 @@
+"""Random traces and machines for hypothesis: prefix forests with awkward corners, and tiers too small for them.
+
+Each is grown from a seed by plain code, because drawing every figure through hypothesis gives few and poor traces. What
+hypothesis can still shrink is a trace's length: a shorter one is the beginning of the longer one with the same seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from builders import BLOCK_BYTES, BLOCK_TOKENS, Access, Ask, Clear, Fault, Pressure, Row, Tier, engine_of, trace_of
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from harness.engine import Engine, LinkLimit, Prefill
+from harness.trace import Trace
+from policy.tiers import tier_code
+
+COLDER = ("dram", "numa_far", "cxl", "disk", "remote")
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def moderate(examples: int) -> Any:
+    """The same examples everywhere, however slow the machine."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+@dataclass
+class Forest:
+    """Grows paths of blocks from a seed."""
+
+    random: Random
+    partial_tails: bool
+    paths: list[tuple[int, ...]] = field(default_factory=lambda: [()])
+    sizes: dict[int, int] = field(default_factory=dict)
+
+    def path(self) -> tuple[int, ...]:
+        """Part of a known path, recent ones more often, with new blocks behind it; or a known path as it is."""
+        recent = self.paths[-6:] if self.random.random() < 0.5 else self.paths
+        path = self.random.choice(recent)
+        if self.random.random() < 0.3:
+            path = path[: self.random.randint(0, len(path))]
+        new = self.random.choice([0, 0, 0, 1, 1, 2, 3, 6])
+        if new and path and self.sizes[path[-1]] < BLOCK_TOKENS:
+            # Nothing follows a block that is not whole.
+            path = path[:-1]
+        for at in range(new):
+            block = len(self.sizes)
+            partial = self.partial_tails and at == new - 1 and self.random.random() < 0.3
+            self.sizes[block] = self.random.randint(1, BLOCK_TOKENS - 1) if partial else BLOCK_TOKENS
+            path += (block,)
+        self.paths.append(path)
+        return path
+
+
+def grow_rows(
+    seed: int, length: int, *, controls: bool = True, accesses: bool = True, partial_tails: bool = True
+) -> tuple[list[Row], dict[Any, int]]:
+    """Rows of a trace in file order, and the sizes of its blocks. Times stand still, and now and then step back."""
+    random = Random(seed)
+    forest = Forest(random, partial_tails)
+    # A trace is rich in controls, or has few, or none.
+    weights = [20, 2 * accesses, *([random.choice([0, 0.5, 2]) * controls] * 3)]
+    steps = random.choice([[0, 1, 2], [0, 0, 0, 1, 5, 20, -3], [10, 30]])
+    made: list[Row] = []
+    time = random.randint(0, 50)
+    for _ in range(length):
+        time += random.choice(steps)
+        kind = random.choices(["ask", "access", "clear", "fault", "pressure"], weights)[0]
+        tier = random.choice(["hbm", "hbm", *COLDER])
+        output = random.choice([0, 0, 1, 3, 1000])
+        if kind == "ask" or not made:
+            made.append(Ask(forest.path(), time, output, random.choice([0, 0, 0, 1, 3])))
+        elif kind == "access":
+            span = random.randint(0, 3)
+            made.append(Access(span, 1 + 3 * span, span * 3 * BLOCK_BYTES // 2, time, output))
+        elif kind == "clear":
+            made.append(Clear(random.choice([tier, ""]), time))
+        elif kind == "fault":
+            made.append(Fault(tier, time, time + random.choice([-1, 0, 1, 10, 40])))
+        else:
+            made.append(Pressure(tier, random.choice([0, 1, 250_000, 500_000, 999_999, 1_000_000]), time))
+    return made, dict(forest.sizes)
+
+
+def grow_trace(seed: int, length: int, **options: bool) -> Trace:
+    """The trace of `grow_rows`."""
+    made, sizes = grow_rows(seed, length, **options)
+    return trace_of(*made, sizes=sizes)
+
+
+def traces(most: int = 40, **options: bool) -> st.SearchStrategy[Trace]:
+    """Traces of 1 to `most` rows."""
+    return st.builds(lambda seed, length: grow_trace(seed, length, **options), SEEDS, st.integers(1, most))
+
+
+def grow_tiers(random: Random) -> dict[str, Tier]:
+    """HBM and some colder tiers, each of a few blocks, some of an odd size and a few without bound (0)."""
+    tiers = {}
+    for name in ("hbm", *sorted(random.sample(COLDER, random.randint(1, 4)), key=tier_code)):
+        blocks = random.randint(1, 8 if name == "hbm" else 16)
+        capacity_bytes = blocks * BLOCK_BYTES + random.choice([0, 0, 1, -1, BLOCK_BYTES // 2])
+        tiers[name] = Tier(
+            0 if random.random() < 0.06 else capacity_bytes,
+            random.choice([0, 90, 500, 3000]),
+            # A block takes 4 us, or 1 us, or next to nothing; no bandwidth is never cheap.
+            random.choice([1000, 4000, 4000, 300_000] + [0] * (name != "hbm")),
+        )
+    return tiers
+
+
+def grow_engine(seed: int, links: bool = True) -> Engine:
+    """A machine with tiers of `grow_tiers`, links between some, and a prefill that is flat or grows with context."""
+    random = Random(seed)
+    tiers = grow_tiers(random)
+    codes = [tier_code(name) for name in tiers]
+    joined = [
+        LinkLimit(hotter, colder, random.choice([500, 2000, 10**6]), random.choice([500, 2000, 10**6]), 0)
+        for hotter in codes
+        for colder in codes
+        if links and hotter < colder and random.random() < 0.2
+    ]
+    # A block computes in 4 us, so that some tiers pay and some do not; in far more, so that all do; or in less.
+    prefill = random.choice(
+        [
+            Prefill(ns_per_token=1000),
+            Prefill(ns_per_token=2500),
+            Prefill(ns_per_token=100_000),
+            Prefill(ns_per_token=100_000),
+            Prefill(ns_per_token=100),
+            Prefill(linear_flop_per_token=500, attention_flop_per_pair=130, mflop_per_s=1000),
+        ]
+    )
+    return engine_of(tiers, prefill=prefill, links=joined)
+
+
+engines = st.builds(grow_engine, SEEDS)
+ttl_tables = st.dictionaries(st.sampled_from(["hbm", *COLDER]), st.sampled_from([0, 1, 3, 10, 50]))
+graces = st.sampled_from([0, 0, 1, 4, 20])
+span_sizes = st.sampled_from([0, 0, 1, 5, 8, 4096])
