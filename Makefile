@@ -27,7 +27,6 @@ test: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy

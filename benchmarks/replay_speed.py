@@ -18,7 +18,7 @@ REAL = ROOT.parent / "shared" / "traces" / "mooncake" / "conversation_trace.json
 OWN = ROOT / "traces" / "multi-turn-chat.jsonl"
 
 FLOOR = "orjson pass"
-_PASS = "import orjson, sys\nfor line in open(sys.argv[1], 'rb'): orjson.loads(line)"
+_PARSE = "import orjson, sys\nfor line in open(sys.argv[1], 'rb'): orjson.loads(line)"
 
 
 def main() -> None:
@@ -27,11 +27,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     replay = [str(Path(sys.executable).parent / "fakbench"), "replay", str(arguments.trace), "--now", "0"]
-    replay += "--machine reference --capacity hbm=400GB --capacity dram=2TB --capacity cxl=2TB".split()
-    replay += "--capacity disk=8TB --drop-tier numa_far --drop-tier remote".split()
-    replay += "--kv-bytes-per-token 327680 --prefill-ns-per-token 250000".split()
+    replay += ["--machine", "reference", "--capacity", "hbm=400GB", "--capacity", "dram=2TB", "--capacity", "cxl=2TB"]
+    replay += ["--capacity", "disk=8TB", "--drop-tier", "numa_far", "--drop-tier", "remote"]
+    replay += ["--kv-bytes-per-token", "327680", "--prefill-ns-per-token", "250000"]
     commands = {
-        FLOOR: [sys.executable, "-c", _PASS, str(arguments.trace)],
+        FLOOR: [sys.executable, "-c", _PARSE, str(arguments.trace)],
         "tiered, blind-lru, infinite": replay,
         "the same and tiered-reference": [*replay, "--against", "blind-lru", "--against", "tiered-reference"],
     }

@@ -1,6 +1,6 @@
 """Start-up: `fakbench --version` against a bare Python.
 
-    .venv/bin/python benchmarks/startup.py [--rounds N]
+.venv/bin/python benchmarks/startup.py [--rounds N]
 """
 
 from __future__ import annotations

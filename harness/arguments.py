@@ -1,4 +1,4 @@
-"""A replay's options as people spell them, on the command line or in the index of golden reports, and what they mean."""
+"""A replay's options as people spell them, on the command line or in the index of golden reports."""
 
 from __future__ import annotations
 

@@ -45,9 +45,7 @@ def _over_arms(name: str, arms: list[ArmResult], find: Callable[[ArmResult], str
 
 def _tokens(arm: ArmResult) -> str:
     books = arm.ledger
-    accounted = (
-        sum(books.hit_tokens) + sum(books.computed_tokens) + books.obligatory_tokens + books.unidentified_tokens
-    )
+    accounted = sum(books.hit_tokens) + sum(books.computed_tokens) + books.obligatory_tokens + books.unidentified_tokens
     return "" if accounted == books.input_tokens else f"{accounted} tokens accounted of {books.input_tokens}"
 
 
@@ -59,7 +57,7 @@ def _used_bytes(arm: ArmResult) -> str:
         if held_bytes:
             sums[life.tier[span]] += held_bytes
     for tier in range(TIER_COUNT):
-        figures = (arm.ladder.used_bytes[tier], arm.ledger.used_bytes[tier], sums[tier])
+        figures = (arm.ladder.used_bytes(tier), arm.ledger.used_bytes[tier], sums[tier])
         if len(set(figures)) != 1:
             return f"{LADDER[tier]} holds {figures[0]} by the policy, {figures[1]} by the ledger, {figures[2]} by span"
     return ""

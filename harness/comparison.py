@@ -18,7 +18,6 @@ from policy.policies.registry import CEILING, POLICIES
 from policy.rules import RULE_SPECS
 from policy.tiers import TIER_COUNT
 
-
 # A clock of milliseconds since 1970 fits a thousand times over; times stay within 64-bit microseconds.
 MAX_NOW_MS = 2**50
 

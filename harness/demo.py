@@ -1,7 +1,7 @@
 """The demonstration: the ladder, sharing, pressure, the cheap span, and eight turns that are really replayed.
 
-The figures of the first four parts are the original demo's. Its fifth asserted that a blind LRU loses a shared prefix on
-every turn; here a real LRU and the real planner replay a trace of those turns.
+The figures of the first four parts are the original demo's. Its fifth asserted that a blind LRU loses a shared
+prefix on every turn; here a real LRU and the real planner replay a trace of those turns.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from harness.readers import read_trace
 from harness.render.table import ascii_table
 from harness.render.view import Table
 from harness.units import milliseconds
-from policy.cost import recompute_ns, stage_ns
+from policy.cost import recompute_ns
+from policy.costs_by_tier import TierCosts
 from policy.decisions import ACTION_NAMES, DIRECTIVE_NAMES, EVICT, REASON_NAMES
+from policy.ladder import UNBOUNDED_BYTES
 from policy.lifecycle import RESIDENT, SPILLED
-from policy.placement import Planner
+from policy.placement import NO_ROOM, Planner
 from policy.profiles import TierProfile, default_profiles
 from policy.share import zero_copy
 from policy.tiers import DISK, DRAM, HBM, TIER_COUNT, TIER_NAMES
@@ -81,25 +83,25 @@ def _sharing(profiles: dict[int, TierProfile]) -> str:
     return "\n".join(lines)
 
 
-def _strict_planner(profiles: dict[int, TierProfile], size_bytes: int) -> Planner:
+def _strict_planner(profiles: dict[int, TierProfile]) -> Planner:
     """The original planner over `profiles`, every tier with room."""
-    present = array("q", [1 if tier in profiles else 0 for tier in range(TIER_COUNT)])
     attendable = array("q", [1 if profiles[tier].attendable_in_place() else 0 for tier in range(TIER_COUNT)])
-    planner = Planner(present, attendable, best_rung=0, use_remote=0)
-    for tier, profile in profiles.items():
-        planner.move_ns[tier] = stage_ns(size_bytes, profile.read_latency_ns, profile.bandwidth_mb_s)
-    return planner
+    costs = TierCosts(
+        array("q", [profiles[tier].read_latency_ns for tier in range(TIER_COUNT)]),
+        array("q", [profiles[tier].bandwidth_mb_s for tier in range(TIER_COUNT)]),
+    )
+    return Planner(array("q", [UNBOUNDED_BYTES]) * TIER_COUNT, attendable, costs, best_rung=0, use_remote=0)
 
 
 def _pressure(profiles: dict[int, TierProfile]) -> str:
-    planner = _strict_planner(profiles, _PREFIX_BYTES)
+    planner = _strict_planner(profiles)
     recompute = recompute_ns(_PREFIX_TOKENS, _PREFILL_NS)
     rows = []
     tier = HBM
     while True:
         state = RESIDENT if profiles[tier].attendable_in_place() else SPILLED
         planner.plan(tier, state, 0, 0, 1, _PREFIX_BYTES, recompute, 0)
-        moved = "-" if planner.action == EVICT else f"{planner.move_ns[planner.to_tier]:,}"
+        moved = "-" if planner.action == EVICT else f"{planner.costs.move_ns(tier, planner.to_tier, _PREFIX_BYTES):,}"
         rows.append(
             [
                 TIER_NAMES[tier],
@@ -121,13 +123,13 @@ def _cheap(profiles: dict[int, TierProfile]) -> str:
     recompute = recompute_ns(_CHEAP_TOKENS, _CHEAP_PREFILL_NS)
     lines = [f"  recompute: {recompute:,} ns"]
     for words, open_tier in (("DRAM has room", DRAM), ("only disk has room", DISK)):
-        planner = _strict_planner(profiles, _CHEAP_BYTES)
+        planner = _strict_planner(profiles)
         for tier in range(TIER_COUNT):
-            planner.room[tier] = 1 if tier == open_tier else 0
+            planner.room_bytes[tier] = UNBOUNDED_BYTES if tier == open_tier else NO_ROOM
         planner.plan(HBM, RESIDENT, 0, 0, 1, _CHEAP_BYTES, recompute, 0)
         lines.append(
-            f"  {words}: staging {planner.move_ns[open_tier]:,} ns: {ACTION_NAMES[planner.action]} to"
-            f" {TIER_NAMES[planner.to_tier]} ({REASON_NAMES[planner.reason]})"
+            f"  {words}: staging {planner.costs.move_ns(HBM, open_tier, _CHEAP_BYTES):,} ns:"
+            f" {ACTION_NAMES[planner.action]} to {TIER_NAMES[planner.to_tier]} ({REASON_NAMES[planner.reason]})"
         )
     return "\n".join(lines)
 
@@ -153,9 +155,7 @@ def _turns(profiles: dict[int, TierProfile]) -> str:
     lines = []
     for name in ("blind-lru", "tiered"):
         books = comparison.arms[name].ledger
-        hits = ", ".join(
-            f"{TIER_NAMES[tier]} {tokens:,}" for tier, tokens in enumerate(books.hit_tokens) if tokens
-        )
+        hits = ", ".join(f"{TIER_NAMES[tier]} {tokens:,}" for tier, tokens in enumerate(books.hit_tokens) if tokens)
         lines.append(
             f"  {name:<10} re-prefilled {sum(books.computed_tokens[1:]):>6,} tokens; hits: {hits or 'none'};"
             f" waited {milliseconds(books.prefill_ns)} ms of prefill, {milliseconds(books.stage_ns)} ms of staging,"

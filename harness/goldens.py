@@ -107,7 +107,9 @@ def differing(kept: Any, made: Any, path: str) -> list[str]:
         return found
     if isinstance(kept, list) and isinstance(made, list) and len(kept) == len(made):
         return [
-            line for index, (a, b) in enumerate(zip(kept, made, strict=True)) for line in differing(a, b, f"{path}[{index}]")
+            line
+            for index, (a, b) in enumerate(zip(kept, made, strict=True))
+            for line in differing(a, b, f"{path}[{index}]")
         ]
     if type(kept) is type(made) and kept == made:
         return []

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from array import array
 
-from policy.cost import stage_ns
 from policy.costs_by_tier import TierCosts
 from policy.decisions import (
     ACTION_NAMES,
     ATTEND,
     COLD,
+    COMPRESS_DEMOTE,
     DIRECTIVE_NAMES,
     DROP,
     EVICT,
@@ -22,30 +22,31 @@ from policy.decisions import (
     OUTCOME_NAMES,
     REPREFILL_CAUSES,
     RESTORED,
-    STREAM,
 )
 from policy.journal import Row
 from policy.spans import Spans
-from policy.tiers import HBM, TIER_COUNT
+from policy.tiers import TIER_COUNT
 
 _CAUSES = len(REPREFILL_CAUSES) + 1
 _TIER_CODES = 9
-_MOVE_KEYS = len(ACTION_NAMES) * len(DIRECTIVE_NAMES) * _TIER_CODES * _TIER_CODES * len(OUTCOME_NAMES)
+_OUTCOMES = len(OUTCOME_NAMES)
+_DIRECTIVES = len(DIRECTIVE_NAMES)
+_MOVE_KEYS = len(ACTION_NAMES) * _DIRECTIVES * _TIER_CODES * _TIER_CODES * _OUTCOMES
 
 
 def move_key(action: int, directive: int, source: int, destination: int, outcome: int) -> int:
     """The five codes of a kind of move as one dense index."""
-    key = action * len(DIRECTIVE_NAMES) + directive
-    key = (key * _TIER_CODES + source) * _TIER_CODES + destination
-    return key * len(OUTCOME_NAMES) + outcome
+    return (
+        ((action * _DIRECTIVES + directive) * _TIER_CODES + source) * _TIER_CODES + destination
+    ) * _OUTCOMES + outcome
 
 
 def split_move_key(key: int) -> tuple[int, int, int, int, int]:
     """The five codes of a key: action, directive, source, destination, outcome."""
-    key, outcome = divmod(key, len(OUTCOME_NAMES))
+    key, outcome = divmod(key, _OUTCOMES)
     key, destination = divmod(key, _TIER_CODES)
     key, source = divmod(key, _TIER_CODES)
-    action, directive = divmod(key, len(DIRECTIVE_NAMES))
+    action, directive = divmod(key, _DIRECTIVES)
     return action, directive, source, destination, outcome
 
 
@@ -67,10 +68,9 @@ class Ledger:
         self.attend_ns = 0
         self.offload_ns = 0
         self.ttft_ns = array("q")
-        # Sums that attending can make larger than 64 bits hold are plain integers.
-        self.busy_ns = [0] * TIER_COUNT
-        # Bytes that crossed from one tier towards another, by `source * TIER_COUNT + destination`.
-        self.flow_bytes = [0] * (TIER_COUNT * TIER_COUNT)
+        # Reads in place beyond the first, one for each output token: by tier, plain integers since they can grow large.
+        self.decode_reads = [0] * TIER_COUNT
+        self.decode_read_bytes = [0] * TIER_COUNT
         self.move_count = array("q", [0]) * _MOVE_KEYS
         self.move_bytes = array("q", [0]) * _MOVE_KEYS
         self.move_tokens = array("q", [0]) * _MOVE_KEYS
@@ -97,12 +97,10 @@ class Ledger:
             self.clock_us = now_us
 
     def settle(self, rows: list[Row], output_tokens: int) -> tuple[int, int]:
-        """Price the journal's rows. Returns what the request waits for: staging, and the slower reads of its prefill."""
+        """Price the journal's rows. Returns what the request waits for: staging, and its prefill's slower reads."""
         costs = self.costs
-        latency = costs.latency_ns
-        bandwidth = costs.own_bandwidth_mb_s
-        busy = self.busy_ns
         tokens = self.spans.tokens
+        count, moved_bytes, moved_tokens = self.move_count, self.move_bytes, self.move_tokens
         clock_us = self.clock_us
         waited_stage_ns = 0
         waited_attend_ns = 0
@@ -111,38 +109,31 @@ class Ledger:
                 self.advance(now)
                 clock_us = now
             key = move_key(action, directive, source, destination, outcome)
-            self.move_count[key] += 1
-            self.move_bytes[key] += size_bytes
-            self.move_tokens[key] += tokens[span]
+            count[key] += 1
+            moved_bytes[key] += size_bytes
+            moved_tokens[key] += tokens[span]
             if action == FILL:
+                self._enter(span, destination, size_bytes)
+            elif action <= COMPRESS_DEMOTE:
+                self.offload_ns += costs.move_ns(source, destination, size_bytes)
+                self._leave(span, source)
                 self._enter(span, destination, size_bytes)
             elif action == EVICT or action == DROP:
                 if action == EVICT:
                     self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + 1
                 self._leave(span, source)
             elif action == ATTEND:
-                reads = 1 + output_tokens
-                busy[source] += reads * stage_ns(size_bytes, latency[source], bandwidth[source])
-                self.flow_bytes[source * TIER_COUNT + HBM] += reads * size_bytes
+                self.decode_reads[source] += output_tokens
+                self.decode_read_bytes[source] += output_tokens * size_bytes
                 self.attend_ns += costs.attend_ns(source, size_bytes, output_tokens)
                 waited_attend_ns += costs.attend_ns(source, size_bytes, 0)
             elif outcome == FAULT:
-                waited_stage_ns += latency[source]
-                busy[source] += latency[source]
+                waited_stage_ns += costs.latency_ns[source]
             else:
-                busy[source] += stage_ns(size_bytes, latency[source], bandwidth[source])
-                busy[destination] += stage_ns(size_bytes, latency[destination], bandwidth[destination])
-                self.flow_bytes[source * TIER_COUNT + destination] += size_bytes
+                waited_stage_ns += costs.read_ns(source, size_bytes)
                 if action == RESTORED:
-                    waited_stage_ns += costs.read_ns(source, size_bytes)
                     self._leave(span, source)
                     self._enter(span, destination, self.spans.size_bytes[span])
-                elif action == STREAM:
-                    waited_stage_ns += costs.read_ns(source, size_bytes)
-                else:
-                    self.offload_ns += costs.move_ns(source, destination, size_bytes)
-                    self._leave(span, source)
-                    self._enter(span, destination, size_bytes)
         self.stage_ns += waited_stage_ns
         return waited_stage_ns, waited_attend_ns
 
@@ -170,11 +161,8 @@ class Ledger:
         self.prefill_ns += prefill_ns
         self.ttft_ns.append(prefill_ns + waited_ns)
 
-    def crossed_bytes(self, source: int, destination: int) -> int:
-        """Bytes that crossed from one tier towards the other."""
-        return self.flow_bytes[source * TIER_COUNT + destination]
-
     def _enter(self, span: int, tier: int, size_bytes: int) -> None:
+        """A span that was nowhere is in `tier`."""
         if self.where[span] != -1:
             self.wrong_source += 1
         self.where[span] = tier
@@ -188,8 +176,10 @@ class Ledger:
                 self.over_capacity += 1
 
     def _leave(self, span: int, tier: int) -> None:
+        """A span that was in `tier` is nowhere."""
         if self.where[span] != tier:
             self.wrong_source += 1
         self.where[span] = -1
-        self.used_bytes[tier] -= self.held_bytes[span]
-        self.out_bytes[tier] += self.held_bytes[span]
+        size_bytes = self.held_bytes[span]
+        self.used_bytes[tier] -= size_bytes
+        self.out_bytes[tier] += size_bytes

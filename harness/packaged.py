@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_file(name: str) -> Path:
-    """The path of a data file by its path from the checkout's root. Raises `FakbenchError` where it is not installed."""
+    """Where a data file is, by its path from the checkout's root. Raises `FakbenchError` where it is nowhere."""
     for folder in (_PACKAGE / "data", _PACKAGE.parent):
         path = folder / name
         if path.is_file():

@@ -11,9 +11,9 @@ from typing import Any
 from harness.comparison import Comparison
 from harness.ledger import Ledger, split_move_key
 from harness.replay import ArmResult
+from harness.utilisation import link_utilisation_ppm, tier_utilisation_ppm
 from harness.verdict import compare_arm, warnings
 from harness.workload import US_PER_MS
-from policy.cost import PPM
 from policy.decisions import (
     ACTION_NAMES,
     COLD,
@@ -22,7 +22,6 @@ from policy.decisions import (
     REASON_NAMES,
     REPREFILL_CAUSES,
 )
-from policy.ladder import UNBOUNDED_BYTES
 from policy.policies.registry import CEILING
 from policy.rules import RULE_SPECS
 from policy.tiers import LADDER, TIER_NAMES
@@ -47,9 +46,7 @@ def build_report(comparison: Comparison) -> dict[str, Any]:
         "arms": arms,
         "comparison": {
             "baseline": baseline,
-            "arms": {
-                name: compare_arm(arms[name], arms[baseline], arms[CEILING]) for name in arms if name != baseline
-            },
+            "arms": {name: compare_arm(arms[name], arms[baseline], arms[CEILING]) for name in arms if name != baseline},
         },
         "audit": {
             "balanced": all(check.ok for check in comparison.checks),
@@ -152,8 +149,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "obligatory": books.obligatory_tokens,
             "unidentified": books.unidentified_tokens,
             "reprefilled": {
-                cause: tokens
-                for cause, tokens in zip(REPREFILL_CAUSES, books.computed_tokens[1:], strict=True)
+                cause: tokens for cause, tokens in zip(REPREFILL_CAUSES, books.computed_tokens[1:], strict=True)
             },
         },
         "time_ns": {
@@ -162,10 +158,8 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "attend": books.attend_ns,
             "offload": books.offload_ns,
         },
-        "utilisation_ppm": {LADDER[tier]: _busy_ppm(books.busy_ns[tier], duration_us) for tier in tiers}
-        if duration_us
-        else {},
-        "link_utilisation_ppm": _links(comparison, books),
+        "utilisation_ppm": tier_utilisation_ppm(comparison.engine, books, tiers, duration_us),
+        "link_utilisation_ppm": link_utilisation_ppm(comparison.engine, books, duration_us),
         "ttft_ns": _percentiles(books),
         "moves": _moves(books),
         "evictions": {REASON_NAMES[reason]: count for reason, count in sorted(books.evictions_by_reason.items())},
@@ -184,27 +178,6 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
         },
         "directives_sha256": comparison.directives_sha256[arm.policy],
     }
-
-
-def _busy_ppm(busy_ns: int, duration_us: int) -> int:
-    """Share of the trace's duration for which something is busy, in parts per million."""
-    return busy_ns * PPM // (duration_us * 1000)
-
-
-def _links(comparison: Comparison, books: Ledger) -> dict[str, int]:
-    """How busy each link is: the busier of its two ways, or both together where it has a bound for that."""
-    duration_us = comparison.workload.duration_us
-    if not duration_us:
-        return {}
-    busy = {}
-    for link in comparison.engine.links:
-        down = books.crossed_bytes(link.hotter, link.colder)
-        up = books.crossed_bytes(link.colder, link.hotter)
-        ns = max(down * 1000 // link.down_mb_s, up * 1000 // link.up_mb_s)
-        if link.both_mb_s:
-            ns = max(ns, (down + up) * 1000 // link.both_mb_s)
-        busy[f"{LADDER[link.hotter]}-{LADDER[link.colder]}"] = _busy_ppm(ns, duration_us)
-    return busy
 
 
 def _percentiles(books: Ledger) -> dict[str, int]:

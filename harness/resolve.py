@@ -1,7 +1,7 @@
 """From the catalog and the options to an engine: room for KV, bytes per token, cost of a token, and the tiers it gets.
 
-An engine is `tensor_parallel` accelerators of the node. HBM room is what weights and overhead leave. The other tiers are
-shared by the node's accelerators, so an engine gets its part of their capacity and bandwidth.
+An engine is `tensor_parallel` accelerators of the node. HBM room is what weights and overhead leave. The other tiers
+are shared by the node's accelerators, so an engine gets its part of their capacity and bandwidth.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from harness.catalog.canonical import entry_digest
 from harness.catalog.lookup import Catalog
-from harness.catalog.machine import Machine
+from harness.catalog.machine import AcceleratorGroup, Machine
 from harness.catalog.model import Model, kv_bytes_per_token, replicas_of_kv
 from harness.engine import Engine, LinkLimit, Prefill
 from harness.errors import SetupError
@@ -38,7 +38,7 @@ class EngineOptions:
 
 
 def resolve_engine(catalog: Catalog, options: EngineOptions) -> Engine:
-    """The engine that the options describe. Raises `CatalogError` for an unknown id, `SetupError` for an impossible one."""
+    """The engine that the options describe. Raises `CatalogError` for an unknown id, `SetupError` for the impossible."""
     machine = catalog.machine(options.machine)
     _check_options(machine, options)
     model = _model(catalog, machine, options)
@@ -137,6 +137,7 @@ def _profiles(
     machine: Machine, model: Model | None, options: EngineOptions, derivation: list[str]
 ) -> dict[int, TierProfile]:
     profiles = {}
+    group = machine.accelerators
     for name, tier in machine.tiers.present():
         code = tier_code(name)
         if code in options.dropped:
@@ -144,8 +145,8 @@ def _profiles(
         capacity_bytes = _part(tier.capacity_bytes.value, code, machine, options)
         if code in options.capacity_bytes:
             capacity_bytes = options.capacity_bytes[code]
-        elif code == HBM and machine.accelerators is not None and model is not None:
-            capacity_bytes = _hbm_room(machine, model, options, derivation)
+        elif code == HBM and group is not None and model is not None:
+            capacity_bytes = _hbm_room(group, model, options, derivation)
         profiles[code] = TierProfile(
             code,
             tier.read_latency_ns.value,
@@ -166,10 +167,8 @@ def _part(figure: int, tier: int, machine: Machine, options: EngineOptions) -> i
     return figure * options.tensor_parallel // machine.accelerator_count
 
 
-def _hbm_room(machine: Machine, model: Model, options: EngineOptions, derivation: list[str]) -> int:
+def _hbm_room(group: AcceleratorGroup, model: Model, options: EngineOptions, derivation: list[str]) -> int:
     """What weights and overhead leave for KV over the engine's accelerators."""
-    group = machine.accelerators
-    assert group is not None
     ranks = options.tensor_parallel
     usable = group.memory_bytes.value * group.kv_memory_utilisation_ppm.value // PPM
     overhead = group.overhead_bytes.value

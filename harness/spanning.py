@@ -107,6 +107,4 @@ def _run_starts(trace: Trace) -> bytearray:
     for end in trace.path_start[1:]:
         if end:
             ends[path[end - 1]] = 1
-    return bytearray(
-        1 if parent == NO_BLOCK or children[parent] != 1 or ends[parent] else 0 for parent in parents
-    )
+    return bytearray(1 if parent == NO_BLOCK or children[parent] != 1 or ends[parent] else 0 for parent in parents)

@@ -9,7 +9,6 @@ from harness.engine import Engine
 from harness.errors import SetupError
 from harness.spanning import SpanTree, cut_spans, replay_order
 from harness.trace import Trace
-from policy.ladder import UNBOUNDED_BYTES
 from policy.spans import Spans
 
 US_PER_MS = 1000
@@ -62,10 +61,7 @@ def _price(tree: SpanTree, engine: Engine) -> Spans:
     )
     last_token = array(
         "q",
-        [
-            prefill.ns(1, context + tokens - 1)
-            for tokens, context in zip(tree.tokens, tree.context_tokens, strict=True)
-        ],
+        [prefill.ns(1, context + tokens - 1) for tokens, context in zip(tree.tokens, tree.context_tokens, strict=True)],
     )
     return Spans(tree.tokens, size_bytes, recompute, last_token)
 
@@ -87,9 +83,7 @@ def _merge(trace: Trace, order: list[int]) -> tuple[array[int], array[int]]:
     if not trace.controls:
         return array("q", order), array("q", [trace.t_us[request] for request in order])
     rows = [(trace.t_us[request], request, 1, request) for request in order]
-    rows += [
-        (control.t_us, control.before_request, 0, -1 - index) for index, control in enumerate(trace.controls)
-    ]
+    rows += [(control.t_us, control.before_request, 0, -1 - index) for index, control in enumerate(trace.controls)]
     # Controls that stand between the same two requests keep their own order: -1 - index falls as index grows.
     rows.sort(key=lambda row: (row[0], row[1], row[2], -row[3]))
     return array("q", [row[3] for row in rows]), array("q", [row[0] for row in rows])

@@ -1,7 +1,8 @@
 """What moving and reading cost between the tiers of one machine, as flat columns of latency and bandwidth.
 
 A move is charged at the figures of the colder of its two tiers: the destination's on the way down, the source's for a
-restore. A read in place is a restore that leaves the bytes where they are. Where the machine has a link between the two tiers, the narrowest of link and tiers counts.
+restore. A read in place is a restore that leaves the bytes where they are. Where the machine has a link between the
+two tiers, the narrowest of link and tiers counts.
 """
 
 from array import array
@@ -30,7 +31,7 @@ class TierCosts:
 
     def move_ns(self, source: int, destination: int, size_bytes: int) -> int:
         """Time of moving `size_bytes` between two tiers, at the figures of the colder one."""
-        colder = max(source, destination)
+        colder = source if source > destination else destination
         return stage_ns(size_bytes, self.latency_ns[colder], self.bandwidth_mb_s[source * TIER_COUNT + destination])
 
     def read_ns(self, tier: int, size_bytes: int) -> int:

@@ -26,7 +26,7 @@ from policy.decisions import (
 )
 from policy.journal import Journal
 from policy.lifecycle import EXPIRING, RESIDENT, SPILLED, Lifecycle, Ttls
-from policy.placement import Planner
+from policy.placement import NO_ROOM, Planner
 from policy.recency import NO_SPAN, Recency
 from policy.rules import Rules
 from policy.spans import Spans
@@ -63,11 +63,15 @@ class Ladder:
         self.life = Lifecycle(count, attendable, rules.restart_on_revival, rules.ttl_on_spilled)
         self.order = Recency(count)
         self.deadlines = Deadlines()
-        self.planner = Planner(present, attendable, rules.best_rung, rules.use_remote)
         self.journal = Journal()
-        # What a tier may hold: its capacity less what others hold of it (`pressure`).
-        self.limit_bytes = array("q", capacity_bytes)
-        self.used_bytes = array("q", [0]) * TIER_COUNT
+        # What a tier may hold: its capacity less what others hold of it (`pressure`); and what of that is free.
+        self.limit_bytes = array("q", [NO_ROOM]) * TIER_COUNT
+        for tier in range(TIER_COUNT):
+            if present[tier]:
+                self.limit_bytes[tier] = capacity_bytes[tier]
+        self.free_bytes = array("q", self.limit_bytes)
+        room_bytes = self.free_bytes if rules.room_when_free else self.limit_bytes
+        self.planner = Planner(room_bytes, attendable, costs, rules.best_rung, rules.use_remote)
         self.pinned_bytes = array("q", [0]) * TIER_COUNT
         self.fault_until = array("q", [0]) * TIER_COUNT
         self.held_bytes = array("q", [0]) * count
@@ -75,6 +79,7 @@ class Ladder:
         self.lossy = bytearray(count)
         # Why a span that is nowhere is nowhere: a cause of `policy.decisions`.
         self.lost_by = array("q", [COLD]) * count
+        self.cascade = rules.cascade
         # Without a TTL anywhere no deadline ever falls.
         self.timed = 1 if max(ttls.ttl) > 0 else 0
         self.expiring_count = 0
@@ -107,26 +112,27 @@ class Ladder:
 
     def fail(self, tier: int, until: int) -> None:
         """Reads from a tier fail until `until`, that time not included."""
-        if until > self.fault_until[tier]:
-            self.fault_until[tier] = until
+        self.fault_until[tier] = max(self.fault_until[tier], until)
 
     def press(self, tier: int, fill_ppm: int, now: int) -> None:
         """Others hold `fill_ppm` of a tier from now on: spans are relocated until the rest fits."""
         capacity_bytes = self.capacity_bytes[tier]
         if capacity_bytes == UNBOUNDED_BYTES:
             # Part of what has no bound is no bound, but a full tier is full.
-            self.limit_bytes[tier] = 0 if fill_ppm >= PPM else UNBOUNDED_BYTES
+            limit_bytes = 0 if fill_ppm >= PPM else UNBOUNDED_BYTES
         else:
-            self.limit_bytes[tier] = capacity_bytes - capacity_bytes * fill_ppm // PPM
-        while self.used_bytes[tier] > self.limit_bytes[tier]:
+            limit_bytes = capacity_bytes - capacity_bytes * fill_ppm // PPM
+        self.free_bytes[tier] += limit_bytes - self.limit_bytes[tier]
+        self.limit_bytes[tier] = limit_bytes
+        while self.free_bytes[tier] < 0:
             self.relocate(self.order.victim(tier), PRESSURE, now)
 
     def make_room(self, tier: int, size_bytes: int, now: int) -> bool:
         """Free `size_bytes` in a tier by relocating its least recently used spans, those of the request apart."""
         if self.limit_bytes[tier] - self.pinned_bytes[tier] < size_bytes:
             return False
-        while self.limit_bytes[tier] - self.used_bytes[tier] < size_bytes:
-            if tier != HBM and not self.rules.cascade:
+        while self.free_bytes[tier] < size_bytes:
+            if tier != HBM and not self.cascade:
                 return False
             victim = self.order.victim(tier)
             if victim == NO_SPAN:
@@ -140,7 +146,6 @@ class Ladder:
         planner = self.planner
         full = 0
         while True:
-            self._survey(span, tier, full)
             planner.plan(
                 tier,
                 self.life.state[span],
@@ -149,7 +154,8 @@ class Ladder:
                 self.ttls.demote_on_expiry,
                 self.held_bytes[span],
                 self.spans.recompute_ns[span],
-                self._compressed_bytes(span),
+                self._compressed_bytes(span) if self.rules.compress_ppm else 0,
+                full,
             )
             action = planner.action
             destination = planner.to_tier
@@ -168,26 +174,10 @@ class Ladder:
                 return
             full |= 1 << destination
 
-    def _survey(self, span: int, tier: int, full: int) -> None:
-        """Tell the planner which colder tiers have room for a span and what moving it there costs."""
-        held_bytes = self.held_bytes[span]
-        compressed_bytes = self._compressed_bytes(span)
-        planner = self.planner
-        for colder in range(tier + 1, TIER_COUNT):
-            if not self.present[colder]:
-                continue
-            room_bytes = self.limit_bytes[colder]
-            if self.rules.room_when_free:
-                room_bytes -= self.used_bytes[colder]
-            planner.room[colder] = 0 if full >> colder & 1 or room_bytes < held_bytes else 1
-            planner.move_ns[colder] = self.costs.move_ns(tier, colder, held_bytes)
-            if compressed_bytes:
-                planner.compressed_move_ns[colder] = self.costs.move_ns(tier, colder, compressed_bytes)
-
     def _compressed_bytes(self, span: int) -> int:
         """Size of a span's acceptable compressed form; 0 where there is none, or it is compressed already."""
         rules = self.rules
-        if not rules.compress_ppm or self.lossy[span]:
+        if self.lossy[span]:
             return 0
         # Stricter than the original: a loss that is unmeasured, or has no bound to keep to, is not acceptable.
         if not rules.compress_measured or rules.compress_delta_ppm > rules.compress_bound_ppm:
@@ -205,10 +195,9 @@ class Ladder:
             return
         warmer = next_warmer(tier)
         size_bytes = self.held_bytes[span]
-        if warmer == NO_TIER or self.limit_bytes[warmer] - self.used_bytes[warmer] < size_bytes:
+        if warmer == NO_TIER or self.free_bytes[warmer] < size_bytes:
             return
         planner = self.planner
-        planner.room[warmer] = 1
         planner.plan(tier, RESIDENT, 1, 1, self.ttls.demote_on_expiry, size_bytes, self.spans.recompute_ns[span], 0)
         if planner.action == PROMOTE:
             self.journal.add(now, PROMOTE, planner.directive, span, tier, warmer, OK, planner.reason, size_bytes)
@@ -216,7 +205,7 @@ class Ladder:
 
     def arrive(self, span: int, tier: int, size_bytes: int) -> None:
         """Account a span as held in `tier` and start watching its TTL."""
-        self.used_bytes[tier] += size_bytes
+        self.free_bytes[tier] -= size_bytes
         self.held_bytes[span] = size_bytes
         if self.order.pinned[span]:
             self.pinned_bytes[tier] += size_bytes
@@ -227,14 +216,14 @@ class Ladder:
     def move(self, span: int, tier: int, size_bytes: int, now: int) -> None:
         """The span leaves its tier for `tier`, where it takes `size_bytes`."""
         self._release(span)
-        self.life.move_to(span, tier, now)
+        self.life.place(span, tier, now)
         self.arrive(span, tier, size_bytes)
 
     def _release(self, span: int) -> None:
         """The bytes of a span are in its tier no more."""
         tier = self.life.tier[span]
         size_bytes = self.held_bytes[span]
-        self.used_bytes[tier] -= size_bytes
+        self.free_bytes[tier] += size_bytes
         if self.order.pinned[span]:
             self.pinned_bytes[tier] -= size_bytes
         self.held_bytes[span] = 0
@@ -247,6 +236,10 @@ class Ladder:
         self.order.leave(span)
         self.life.evict(span, now)
         self.lost_by[span] = cause
+
+    def used_bytes(self, tier: int) -> int:
+        """What a tier holds."""
+        return self.limit_bytes[tier] - self.free_bytes[tier]
 
     def watch(self, span: int) -> None:
         """Set the deadline at which the span's state is due to change, if it has one."""

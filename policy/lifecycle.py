@@ -128,11 +128,15 @@ class Lifecycle:
         if tier == RECOMPUTE or tier == UNKNOWN:
             return self.evict(span, now)
         directive = OFFLOAD if rank(tier) > rank(self.tier[span]) else RESTORE
+        self.place(span, tier, now)
+        return directive
+
+    def place(self, span: int, tier: int, now: int) -> None:
+        """The span is at rest in `tier` from `now` on: clocks restart."""
         self.tier[span] = tier
         self.entered[span] = now
         self.since[span] = now
-        self.state[span] = self.settled(tier)
-        return directive
+        self.state[span] = RESIDENT if tier < len(self.attendable) and self.attendable[tier] else SPILLED
 
     def evict(self, span: int, now: int) -> int:
         """The bytes are gone. Tier and clocks stay as the record of where they were. Returns the directive."""

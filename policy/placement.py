@@ -10,7 +10,8 @@ judged at the edge by `has_room`, `hot` and `acceptable` and comes in as 0 or 1.
 
 from array import array
 
-from policy.cost import NEVER_NS, retain_pays
+from policy.cost import retain_pays, stage_ns
+from policy.costs_by_tier import TierCosts
 from policy.decisions import (
     COMPRESS_DEMOTE,
     COMPRESS_DEMOTE_BEATS_RECOMPUTE,
@@ -33,6 +34,9 @@ from policy.decisions import (
 from policy.lifecycle import EXPIRED, EXPIRING
 from policy.tiers import DISK, NO_TIER, RECOMPUTE, REMOTE, TIER_COUNT, next_warmer
 
+# What a planner may count on in a tier that a machine does not have, or that is full: less than any span needs.
+NO_ROOM = -(2**62)
+
 
 def has_room(reading: float) -> bool:
     """A tier has room while its fullness reads below 1; NaN and infinity are no room, a negative reading is room."""
@@ -47,19 +51,19 @@ def acceptable(measured: bool, quality_delta: float, max_quality_delta: float) -
 class Planner:
     """Plans one span at a time over the tiers of one machine. The last decision is in the attributes.
 
-    Inputs by tier, set by the owner: `present` (the machine has it), `attendable`, and before each `plan`: `room`
-    (1 where it has room for this span) and `move_ns` / `compressed_move_ns` (what moving the span there costs).
-    Outputs: `action`, `to_tier`, `directive`, `reason`, `moved_bytes` (an estimate: the bytes that a move would move).
+    `room_bytes[tier]` is what the owner lets the planner believe is free there, `NO_ROOM` where there is no such tier;
+    the owner may share a column that it keeps up to date. `costs` says what a move costs. Outputs: `action`, `to_tier`,
+    `directive`, `reason`, `moved_bytes` (an estimate: the bytes that a move would move).
     """
 
-    def __init__(self, present: "array[int]", attendable: "array[int]", best_rung: int, use_remote: int) -> None:
-        self.present = present
+    def __init__(
+        self, room_bytes: "array[int]", attendable: "array[int]", costs: TierCosts, best_rung: int, use_remote: int
+    ) -> None:
+        self.room_bytes = room_bytes
         self.attendable = attendable
+        self.costs = costs
         self.best_rung = best_rung
-        self.use_remote = use_remote
-        self.room = array("q", [1]) * TIER_COUNT
-        self.move_ns = array("q", [NEVER_NS]) * TIER_COUNT
-        self.compressed_move_ns = array("q", [NEVER_NS]) * TIER_COUNT
+        self.last_rung = REMOTE if use_remote else DISK
         self.action = KEEP
         self.to_tier = NO_TIER
         self.directive = NO_DIRECTIVE
@@ -76,11 +80,15 @@ class Planner:
         size_bytes: int,
         recompute_ns: int,
         compressed_bytes: int,
+        full: int = 0,
     ) -> None:
-        """Decide for a span in `tier`. `compressed_bytes` is 0 where no acceptable compressed form exists."""
+        """Decide for a span in `tier`. `compressed_bytes` is 0 where no acceptable compressed form exists.
+
+        `full` has the bit of each tier in which room could not be made, whatever `room_bytes` says.
+        """
         if hot:
             warmer = next_warmer(tier)
-            if warmer != NO_TIER and self.present[warmer] and self.room[warmer]:
+            if warmer != NO_TIER and self.room_bytes[warmer] >= size_bytes:
                 self._decide(PROMOTE, warmer, RESTORE, HOT_ENTRY_PROMOTED, size_bytes)
                 return
         if has_own_room and state != EXPIRING and state != EXPIRED:
@@ -89,35 +97,36 @@ class Planner:
         if state == EXPIRED and not demote_on_expiry:
             self._decide(EVICT, RECOMPUTE, OFFLOAD, EXPIRED_NO_DEMOTE, 0)
             return
-        self._relocate(tier, size_bytes, recompute_ns, compressed_bytes)
+        self._relocate(tier, size_bytes, recompute_ns, compressed_bytes, full)
 
-    def _relocate(self, tier: int, size_bytes: int, recompute_ns: int, compressed_bytes: int) -> None:
+    def _relocate(self, tier: int, size_bytes: int, recompute_ns: int, compressed_bytes: int, full: int) -> None:
         """The colder rungs: exact bytes first, compressed ones where no rung pays for the exact ones."""
-        last = REMOTE if self.use_remote else DISK
-        first_room = NO_TIER
+        latency_ns = self.costs.latency_ns
+        bandwidth_mb_s = self.costs.bandwidth_mb_s
+        room_bytes = self.room_bytes
         exact = NO_TIER
+        exact_ns = recompute_ns
         compressed = NO_TIER
-        for colder in range(tier + 1, last + 1):
-            if not self.present[colder] or not self.room[colder]:
+        compressed_ns = recompute_ns
+        any_room = 0
+        for colder in range(tier + 1, self.last_rung + 1):
+            if room_bytes[colder] < size_bytes or full >> colder & 1:
                 continue
-            if first_room == NO_TIER:
-                first_room = colder
-            elif not self.best_rung:
+            if any_room and not self.best_rung:
                 break
-            if retain_pays(self.move_ns[colder], recompute_ns) and (
-                exact == NO_TIER or self.move_ns[colder] < self.move_ns[exact]
-            ):
+            any_room = 1
+            bandwidth = bandwidth_mb_s[tier * TIER_COUNT + colder]
+            # Strictly cheaper than recompute, or than a hotter rung that pays: a tie goes to neither.
+            move_ns = stage_ns(size_bytes, latency_ns[colder], bandwidth)
+            if retain_pays(move_ns, exact_ns):
                 exact = colder
-            if (
-                compressed_bytes > 0
-                and retain_pays(self.compressed_move_ns[colder], recompute_ns)
-                and (
-                    compressed == NO_TIER
-                    or self.compressed_move_ns[colder] < self.compressed_move_ns[compressed]
-                )
-            ):
-                compressed = colder
-        if first_room == NO_TIER:
+                exact_ns = move_ns
+            if compressed_bytes > 0:
+                move_ns = stage_ns(compressed_bytes, latency_ns[colder], bandwidth)
+                if retain_pays(move_ns, compressed_ns):
+                    compressed = colder
+                    compressed_ns = move_ns
+        if not any_room:
             self._decide(EVICT, RECOMPUTE, OFFLOAD, NO_COLDER_TIER_WITH_ROOM, 0)
         elif exact != NO_TIER and self.attendable[exact]:
             self._decide(DEMOTE, exact, OFFLOAD, DEMOTE_BEATS_RECOMPUTE, size_bytes)

@@ -8,7 +8,7 @@ Ties cannot happen: stamps are unique. A span that was never touched counts as o
 """
 
 from array import array
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 
 from policy.tiers import NO_TIER, TIER_COUNT
 
@@ -33,14 +33,15 @@ class Recency:
 
     def enter(self, span: int, tier: int) -> None:
         """The span is now in `tier` and no longer wherever it was."""
+        members = self.members
         before = self.where[span]
         if before != NO_TIER:
-            self.members[before] -= 1
+            members[before] -= 1
         self.where[span] = tier
-        self.members[tier] += 1
+        members[tier] += 1
         tickets = self._tickets[tier]
         heappush(tickets, self.stamp[span] << _SPAN_BITS | span)
-        if len(tickets) > 2 * self.members[tier] + _SLACK:
+        if len(tickets) > 2 * members[tier] + _SLACK:
             self._compact(tier)
 
     def leave(self, span: int) -> None:
@@ -57,12 +58,12 @@ class Recency:
         """The least recently used span of `tier` that is not pinned; `NO_SPAN` where there is none."""
         tickets = self._tickets[tier]
         while tickets:
-            span = tickets[0] & _SPAN_MASK
+            ticket = tickets[0]
+            span = ticket & _SPAN_MASK
             if self.where[span] != tier:
                 heappop(tickets)
-            elif tickets[0] >> _SPAN_BITS != self.stamp[span]:
-                heappop(tickets)
-                heappush(tickets, self.stamp[span] << _SPAN_BITS | span)
+            elif ticket >> _SPAN_BITS != self.stamp[span]:
+                heapreplace(tickets, self.stamp[span] << _SPAN_BITS | span)
             elif self.pinned[span]:
                 # It will be touched when the request ends: put by until then, so that it is passed over only once.
                 self._set_aside.append(span)

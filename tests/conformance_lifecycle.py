@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,7 +19,8 @@ from conformance_codes import (
 )
 
 from policy.apply import apply
-from policy.cost import recompute_ns, stage_ns
+from policy.cost import recompute_ns
+from policy.costs_by_tier import TierCosts
 from policy.decisions import ACTION_NAMES, DIRECTIVE_NAMES, REASON_NAMES
 from policy.lifecycle import RESIDENT, Lifecycle, Ttls, access_rate, serveable
 from policy.placement import Planner, acceptable, has_room
@@ -91,14 +93,18 @@ def _planned(given: Mapping[str, Any], machine: Machine, table: Lifecycle, codes
         quality.get("measured", False), quality.get("quality_delta", 0.0), quality.get("max_quality_delta", 0.0)
     ):
         compressed_bytes = 0
-    planner = Planner(machine.present, machine.attendable, best_rung=0, use_remote=0)
+    latency_ns = array("q", [0]) * TIER_COUNT
+    bandwidth_mb_s = array("q", [0]) * TIER_COUNT
+    room_bytes = array("q", [-(2**63)]) * TIER_COUNT
     for tier, profile in machine.profiles.items():
-        if tier >= TIER_COUNT:
-            continue
-        figures = profile.read_latency_ns, profile.bandwidth_mb_s
-        planner.room[tier] = _has_room(given, codes.tiers.name(tier))
-        planner.move_ns[tier] = stage_ns(size_bytes, *figures)
-        planner.compressed_move_ns[tier] = stage_ns(compressed_bytes, *figures)
+        if tier < TIER_COUNT:
+            latency_ns[tier] = profile.read_latency_ns
+            bandwidth_mb_s[tier] = profile.bandwidth_mb_s
+            # Room is a matter of pressure in the original, never of size.
+            if _has_room(given, codes.tiers.name(tier)):
+                room_bytes[tier] = 2**63 - 1
+    costs = TierCosts(latency_ns, bandwidth_mb_s)
+    planner = Planner(room_bytes, machine.attendable, costs, best_rung=0, use_remote=0)
     planner.plan(
         table.tier[0],
         table.state[0],

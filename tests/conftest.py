@@ -12,7 +12,7 @@ SHARED = ROOT.parent / "shared"
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Data that is not committed to the project: conformance vectors, real traces, bad inputs. Absent: skip, visibly."""
+    """Data that is not part of the repository: vectors, real traces, bad inputs. Where it is absent, skip visibly."""
     if not SHARED.is_dir():
         pytest.skip("../shared is absent: real traces and vectors are not part of the repository")
     return SHARED

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 
-from policy.cost import stage_ns
+from policy.cost import NEVER_NS
+from policy.costs_by_tier import TierCosts
 from policy.decisions import ACTION_NAMES, DIRECTIVE_NAMES, REASON_NAMES
 from policy.lifecycle import RESIDENT
-from policy.placement import Planner
+from policy.placement import NO_ROOM, Planner
 from policy.profiles import default_profiles
 from policy.tiers import TIER_COUNT, TIER_NAMES
 
@@ -19,21 +20,22 @@ SIZE_BYTES = 64 * MIB
 RECOMPUTE_NS = 8_000_000_000
 
 
-def planner(
-    best_rung: int = 0, use_remote: int = 0, size_bytes: int = SIZE_BYTES, compressed_bytes: int = 0
-) -> Planner:
+def planner(best_rung: int = 0, use_remote: int = 0) -> Planner:
     """A planner over the default machine, every tier empty."""
     profiles = default_profiles()
-    plans = Planner(
-        array("q", [1]) * TIER_COUNT,
-        array("q", [int(profiles[tier].attendable_in_place()) for tier in range(TIER_COUNT)]),
-        best_rung,
-        use_remote,
+    costs = TierCosts(
+        array("q", [profiles[tier].read_latency_ns for tier in range(TIER_COUNT)]),
+        array("q", [profiles[tier].bandwidth_mb_s for tier in range(TIER_COUNT)]),
     )
-    for tier, profile in profiles.items():
-        figures = profile.read_latency_ns, profile.bandwidth_mb_s
-        plans.move_ns[tier] = stage_ns(size_bytes, *figures)
-        plans.compressed_move_ns[tier] = stage_ns(compressed_bytes, *figures)
+    attendable = array("q", [int(profiles[tier].attendable_in_place()) for tier in range(TIER_COUNT)])
+    return Planner(array("q", [2**62]) * TIER_COUNT, attendable, costs, best_rung, use_remote)
+
+
+def priced(plans: Planner, tier: int, cost_ns: int) -> Planner:
+    """Any move to `tier` now costs exactly this, whatever its size; `NEVER_NS` is no bandwidth."""
+    plans.costs.latency_ns[tier] = cost_ns
+    for source in range(TIER_COUNT):
+        plans.costs.bandwidth_mb_s[source * TIER_COUNT + tier] = 0 if cost_ns == NEVER_NS else 2**62
     return plans
 
 
@@ -60,7 +62,7 @@ def decide(
 
 def full(plans: Planner, *tiers: int) -> Planner:
     for tier in tiers:
-        plans.room[tier] = 0
+        plans.room_bytes[tier] = NO_ROOM
     return plans
 
 

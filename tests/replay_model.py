@@ -11,9 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from spanning_model import naive_spans
+
 from harness.engine import Engine
 from harness.trace import Trace
-from spanning_model import naive_spans
 
 TIERS = ("hbm", "dram", "numa_far", "cxl", "disk", "remote")
 CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed")
@@ -456,9 +457,7 @@ class Model:
             ],
             "evictions": dict(self.evictions),
             "lifecycle": {name: self.lifecycle[name] for name in ("expiring", "expired", "revived")},
-            "occupancy_bytes": {
-                tier: {"peak": self.peak_bytes[tier], "end": self.held(tier)} for tier in tiers
-            },
+            "occupancy_bytes": {tier: {"peak": self.peak_bytes[tier], "end": self.held(tier)} for tier in tiers},
         }
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 
-def naive_spans(
-    paths: Sequence[Sequence[int]], tokens: Mapping[int, int], span_tokens: int
-) -> list[tuple[int, ...]]:
+def naive_spans(paths: Sequence[Sequence[int]], tokens: Mapping[int, int], span_tokens: int) -> list[tuple[int, ...]]:
     """Maximal unbranched runs of blocks, each a tuple, in order of first appearance.
 
     A run also ends where some path ends, and with the block that brings it to `span_tokens` (0: every block).

@@ -62,9 +62,15 @@ class Forest:
 
 
 def grow_rows(
-    seed: int, length: int, *, controls: bool = True, accesses: bool = True, partial_tails: bool = True
+    seed: int,
+    length: int,
+    *,
+    controls: bool = True,
+    accesses: bool = True,
+    partial_tails: bool = True,
+    in_order: bool = False,
 ) -> tuple[list[Row], dict[Any, int]]:
-    """Rows of a trace in file order, and the sizes of its blocks. Times stand still, and now and then step back."""
+    """Rows of a trace in file order, and the sizes of its blocks. Times stand still and, unless in order, step back."""
     random = Random(seed)
     forest = Forest(random, partial_tails)
     # A trace is rich in controls, or has few, or none.
@@ -73,7 +79,8 @@ def grow_rows(
     made: list[Row] = []
     time = random.randint(0, 50)
     for _ in range(length):
-        time += random.choice(steps)
+        step = random.choice(steps)
+        time += abs(step) if in_order else step
         kind = random.choices(["ask", "access", "clear", "fault", "pressure"], weights)[0]
         tier = random.choice(["hbm", "hbm", *COLDER])
         output = random.choice([0, 0, 1, 3, 1000])
@@ -123,10 +130,11 @@ def grow_engine(seed: int, links: bool = True) -> Engine:
     tiers = grow_tiers(random)
     codes = [tier_code(name) for name in tiers]
     joined = [
-        LinkLimit(hotter, colder, random.choice([500, 2000, 10**6]), random.choice([500, 2000, 10**6]), 0)
+        # The way up may be the slow one: then a span was worth keeping and is not worth loading.
+        LinkLimit(hotter, colder, random.choice([500, 2000, 10**6]), random.choice([300, 1000, 10**6]), 0)
         for hotter in codes
         for colder in codes
-        if links and hotter < colder and random.random() < 0.2
+        if links and hotter < colder and random.random() < 0.3
     ]
     # A block computes in 4 us, so that some tiers pay and some do not; in far more, so that all do; or in less.
     prefill = random.choice(
@@ -142,7 +150,18 @@ def grow_engine(seed: int, links: bool = True) -> Engine:
     return engine_of(tiers, prefill=prefill, links=joined)
 
 
+def grow_options(seed: int) -> dict[str, Any]:
+    """How a run may be set: TTLs (often none), grace, what happens on expiry, the length of spans, and `now`."""
+    random = Random(seed)
+    names = random.sample(["hbm", *COLDER], random.choice([0, 0, 3, 6]))
+    return {
+        "ttl_us": {name: random.choice([0, 1, 3, 10, 50]) for name in names},
+        "grace_us": random.choice([0, 0, 1, 4, 20]),
+        "demote_on_expiry": random.random() < 0.8,
+        "span_tokens": random.choice([0, 0, 1, 5, 8, 4096]),
+        "now_ms": random.choice([0, 7, 10**12]),
+    }
+
+
 engines = st.builds(grow_engine, SEEDS)
-ttl_tables = st.dictionaries(st.sampled_from(["hbm", *COLDER]), st.sampled_from([0, 1, 3, 10, 50]))
-graces = st.sampled_from([0, 0, 1, 4, 20])
-span_sizes = st.sampled_from([0, 0, 1, 5, 8, 4096])
+run_options = st.builds(grow_options, SEEDS)

@@ -139,39 +139,81 @@ def test_version_answers_alike_before_and_after_loading() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--policy", "lru"], "--policy/--against lru: no such policy; choose one of blind-lru, tiered, tiered-reference, infinite"),
+        (
+            ["--policy", "lru"],
+            "--policy/--against lru: no such policy; choose one of blind-lru, tiered, tiered-reference, infinite",
+        ),
         (["--set", "cascad=0"], "--set cascad: no such parameter; choose one of "),
         (["--set", "cascade=2"], "--set cascade=2: out of range; give 0 to 1"),
         (["--set", "cascade"], "--set cascade: not an assignment; write it like --set cascade=0"),
         (["--set", "cascade=-1"], "--set cascade=-1: -1 is not a whole number; write it like --set cascade=0"),
         (["--set", "cascade=0", "--set", "cascade=1"], "--set cascade=1: cascade is given twice; keep one"),
         (["--capacity", "dram"], "--capacity dram: not an assignment; write it like --capacity dram=512GiB"),
-        (["--capacity", "ram=1GB"], "--capacity ram: no such tier; choose one of hbm, dram, numa_far, cxl, disk, remote"),
-        (["--capacity", "dram=1XB"], "--capacity 1XB: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)"),
-        (["--capacity", "dram=1e9"], "--capacity 1e9: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)"),
-        (["--capacity", "dram=-5"], "--capacity -5: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)"),
-        (["--capacity", "dram=9999PB"], "--capacity 9999PB: more than 1152921504606846976 bytes; give bytes or a size like 400GB or 512GiB (0 is unbounded)"),
+        (
+            ["--capacity", "ram=1GB"],
+            "--capacity ram: no such tier; choose one of hbm, dram, numa_far, cxl, disk, remote",
+        ),
+        (
+            ["--capacity", "dram=1XB"],
+            "--capacity 1XB: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)",
+        ),
+        (
+            ["--capacity", "dram=1e9"],
+            "--capacity 1e9: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)",
+        ),
+        (
+            ["--capacity", "dram=-5"],
+            "--capacity -5: not understood; give bytes or a size like 400GB or 512GiB (0 is unbounded)",
+        ),
+        (
+            ["--capacity", "dram=9999PB"],
+            "--capacity 9999PB: more than 1152921504606846976 bytes; give bytes or a size like 400GB or 512GiB (0 is unbounded)",
+        ),
         (["--capacity", "dram=1GB", "--capacity", "dram=2GB"], "--capacity dram=2GB: dram is given twice; keep one"),
         (["--capacity", "cxl=1GB"], "h100-sxm has no tier cxl; it has hbm, dram, numa_far, disk, remote"),
         (["--drop-tier", "hbm"], "--drop-tier hbm: every engine computes in HBM; drop colder tiers only"),
         (["--drop-tier", "HBM"], "--drop-tier HBM: no such tier; choose one of hbm, dram, numa_far, cxl, disk, remote"),
         (["--drop-tier", "dram", "--capacity", "dram=1GB"], "--capacity and --drop-tier both name dram; keep one"),
-        (["--ttl", "hbm=5"], "--ttl 5: not understood; give a duration with its unit, like 500ms, 5s, 2m or 1h (0 is none)"),
+        (
+            ["--ttl", "hbm=5"],
+            "--ttl 5: not understood; give a duration with its unit, like 500ms, 5s, 2m or 1h (0 is none)",
+        ),
         (["--ttl", "hbm=5s", "--ttl", "hbm=6s"], "--ttl hbm=6s: hbm is given twice; keep one"),
-        (["--grace", "soon"], "--grace soon: not understood; give a duration with its unit, like 500ms, 5s, 2m or 1h (0 is none)"),
+        (
+            ["--grace", "soon"],
+            "--grace soon: not understood; give a duration with its unit, like 500ms, 5s, 2m or 1h (0 is none)",
+        ),
         (["--span-tokens", "-1"], "--span-tokens -1: out of range; give 0 (one block) to 16777216"),
         (["--machine", "h100"], "'h100' is not a machine of this catalog"),
         (["--model", "llama"], "'llama' is not a model of this catalog"),
-        (["--machine", "reference"], "reference has no accelerator figures to derive a prefill rate from; give --prefill-ns-per-token or choose another --machine"),
+        (
+            ["--machine", "reference"],
+            "reference has no accelerator figures to derive a prefill rate from; give --prefill-ns-per-token or choose another --machine",
+        ),
         (["--tensor-parallel", "0"], "--tensor-parallel 0: h100-sxm has 8 accelerators; give 1 to 8"),
         (["--tensor-parallel", "9"], "--tensor-parallel 9: h100-sxm has 8 accelerators; give 1 to 8"),
         (["--kv-bytes-per-token", "-1"], "--kv-bytes-per-token -1: out of range; give 1 to 1073741824"),
         (["--prefill-ns-per-token", "-1"], "--prefill-ns-per-token -1: out of range; give 1 to 1000000000000"),
-        (["--against", "tiered", "--set", "cascade=0"], "--against tiered: the same policy as --policy, whose --set it would not share"),
-        (["--catalog", "no-such.json"], "no-such.json: cannot be read (No such file or directory); name a catalog file"),
-        (["--out", "no/such/folder/x.json"], "no/such/folder/x.json: cannot be written (No such file or directory); choose another place"),
-        (["--directives", "no/such/x"], "no/such/x: cannot be written (No such file or directory); choose another place"),
-        (["--now", "9999999999999999999"], "--now 9999999999999999999: out of range; give milliseconds within 1125899906842624 of 0"),
+        (
+            ["--against", "tiered", "--set", "cascade=0"],
+            "--against tiered: the same policy as --policy, whose --set it would not share",
+        ),
+        (
+            ["--catalog", "no-such.json"],
+            "no-such.json: cannot be read (No such file or directory); name a catalog file",
+        ),
+        (
+            ["--out", "no/such/folder/x.json"],
+            "no/such/folder/x.json: cannot be written (No such file or directory); choose another place",
+        ),
+        (
+            ["--directives", "no/such/x"],
+            "no/such/x: cannot be written (No such file or directory); choose another place",
+        ),
+        (
+            ["--now", "9999999999999999999"],
+            "--now 9999999999999999999: out of range; give milliseconds within 1125899906842624 of 0",
+        ),
     ],
 )
 def test_a_bad_option_is_one_sentence_and_exit_code_2(arguments: list[str], message: str) -> None:
@@ -221,10 +263,18 @@ def test_an_interrupted_write_keeps_the_old_report(tmp_path: Path) -> None:
 
 def test_words_of_a_trace_cannot_steer_the_terminal(tmp_path: Path) -> None:
     trace = tmp_path / "evil.jsonl"
-    header = {"kind": "trace", "schema": "fakbench.trace/1", "block_tokens": 16, "name": "\x1b[31m[bold]:smile:\x9b|<b>"}
+    header = {
+        "kind": "trace",
+        "schema": "fakbench.trace/1",
+        "block_tokens": 16,
+        "name": "\x1b[31m[bold]:smile:\x9b|<b>",
+    }
     request = {"kind": "request", "t_ms": 0, "input_tokens": 16, "output_tokens": 1, "blocks": [1]}
     trace.write_bytes(b"\n".join(orjson.dumps(line) for line in (header, request)))
-    for form, shown in (("table", "\ufffd[31m[bold]:smile:\ufffd|<b>"), ("markdown", "\ufffd\\[31m\\[bold\\]:smile:\ufffd\\|\\<b\\>")):
+    for form, shown in (
+        ("table", "\ufffd[31m[bold]:smile:\ufffd|<b>"),
+        ("markdown", "\ufffd\\[31m\\[bold\\]:smile:\ufffd\\|\\<b\\>"),
+    ):
         out = fakbench("replay", trace, "--now", "0", "--format", form, FORCE_COLOR="1").out.decode()
         assert shown in out
         assert "\x1b" not in out

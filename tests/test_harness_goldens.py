@@ -75,9 +75,7 @@ def test_check_names_the_field_that_drifted(checkout: Path, capsys: pytest.Captu
     report.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     assert check(checkout, False, None) == 1
     assert capsys.readouterr().out == (
-        "differs: reports/batch.h100-sxm.json\n"
-        f"  arms.tiered.tokens.cold: 1 -> {cold}\n"
-        "1 golden reports, 1 differ\n"
+        f"differs: reports/batch.h100-sxm.json\n  arms.tiered.tokens.cold: 1 -> {cold}\n1 golden reports, 1 differ\n"
     )
 
 

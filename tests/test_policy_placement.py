@@ -47,15 +47,14 @@ def test_under_pressure_a_long_prefix_walks_down_the_ladder_as_in_the_original_d
 
 def test_a_cheap_span_goes_to_dram_but_is_not_worth_a_disk() -> None:
     cheap = {"size_bytes": 48 * 1024, "recompute": recompute_ns(3, 1000)}
-    plans = planner(size_bytes=48 * 1024)
-    assert (plans.move_ns[DRAM], plans.move_ns[DISK]) == (253, 17_021)
+    plans = planner()
+    assert [plans.costs.move_ns(HBM, tier, 48 * 1024) for tier in (DRAM, DISK)] == [253, 17_021]
     assert decide(plans, HBM, **cheap) == ("demote", "dram", "offload", "demote_beats_recompute", 49_152)
     assert decide(full(plans, DRAM, NUMA_FAR, CXL), HBM, **cheap) == EVICTED_FOR_COST
 
 
 def test_full_tiers_and_tiers_that_the_machine_lacks_are_skipped() -> None:
-    plans = full(planner(), DRAM)
-    plans.present[NUMA_FAR] = 0
+    plans = full(planner(), DRAM, NUMA_FAR)
     assert decide(plans, HBM)[:2] == ("demote", "cxl")
 
 
@@ -73,7 +72,7 @@ def test_the_no_demotion_policy_binds_only_once_a_span_has_expired() -> None:
 
 def test_a_tie_between_staging_and_recompute_drops_the_span() -> None:
     plans = planner()
-    cost_ns = plans.move_ns[DRAM]
+    cost_ns = plans.costs.move_ns(HBM, DRAM, SIZE_BYTES)
     assert decide(plans, HBM, recompute=cost_ns) == EVICTED_FOR_COST
     assert decide(plans, HBM, recompute=cost_ns + 1)[:2] == ("demote", "dram")
 
@@ -95,29 +94,26 @@ def test_a_hot_span_is_promoted_one_rung_before_anything_else_is_asked(state: in
 def test_a_hot_span_stays_where_the_warmer_rung_is_full_missing_or_not_there_at_all() -> None:
     keep = ("keep", "cxl", "", "fresh_and_room", 0)
     assert decide(full(planner(), NUMA_FAR), CXL, has_own_room=1, hot=1) == keep
-    absent = planner()
-    absent.present[NUMA_FAR] = 0
-    assert decide(absent, CXL, has_own_room=1, hot=1) == keep
     assert decide(planner(), HBM, has_own_room=1, hot=1)[:2] == ("keep", "hbm")
 
 
 @pytest.mark.parametrize(("origin", "rung"), [(HBM, DRAM), (CXL, DISK)])
 def test_compressed_bytes_are_kept_where_the_exact_ones_do_not_pay(origin: int, rung: int) -> None:
-    plans = planner(compressed_bytes=MIB)
-    between = plans.compressed_move_ns[rung] + 1
+    plans = planner()
+    between = plans.costs.move_ns(origin, rung, MIB) + 1
     decision = decide(plans, origin, recompute=between, compressed_bytes=MIB)
     assert decision == ("compress_demote", TIER_NAMES[rung], "offload", "compress_demote_beats_recompute", MIB)
 
 
 def test_exact_bytes_are_preferred_and_compressed_ones_must_pay_too() -> None:
-    plans = planner(compressed_bytes=MIB)
+    plans = planner()
     assert decide(plans, HBM, compressed_bytes=MIB)[0] == "demote"
-    assert decide(plans, HBM, recompute=plans.compressed_move_ns[DRAM], compressed_bytes=MIB) == EVICTED_FOR_COST
+    assert decide(plans, HBM, recompute=plans.costs.move_ns(HBM, DRAM, MIB), compressed_bytes=MIB) == EVICTED_FOR_COST
 
 
 @pytest.mark.parametrize("compressed_bytes", [0, -1])
 def test_without_a_compressed_form_its_cost_is_not_looked_at(compressed_bytes: int) -> None:
-    plans = planner(compressed_bytes=0)
+    plans = planner()
     assert decide(plans, HBM, recompute=1000, compressed_bytes=compressed_bytes) == EVICTED_FOR_COST
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import EVICTED_FOR_COST, EVICTED_FOR_ROOM, MIB, SIZE_BYTES, decide, full, planner
+from planning import EVICTED_FOR_COST, EVICTED_FOR_ROOM, MIB, SIZE_BYTES, decide, full, planner, priced
 
 from policy.cost import NEVER_NS
 from policy.placement import Planner
@@ -16,32 +14,31 @@ from policy.tiers import CXL, DISK, DRAM, HBM, NUMA_FAR, REMOTE, TIER_COUNT, TIE
 
 def test_strictly_the_first_rung_with_room_decides_even_where_a_farther_one_would_pay() -> None:
     plans = planner()
-    plans.move_ns[DRAM] = NEVER_NS
+    priced(plans, DRAM, NEVER_NS)
     assert decide(plans, HBM) == EVICTED_FOR_COST
 
 
 def test_with_best_rung_the_cheapest_rung_that_pays_is_taken() -> None:
     plans = planner(best_rung=1)
-    plans.move_ns[DRAM] = NEVER_NS
+    priced(plans, DRAM, NEVER_NS)
     assert decide(plans, HBM) == ("demote", "numa_far", "offload", "demote_beats_recompute", SIZE_BYTES)
-    plans.move_ns[DISK] = 5
+    priced(plans, DISK, 5)
     assert decide(plans, HBM) == ("spill", "disk", "offload", "spill_beats_recompute", SIZE_BYTES)
 
 
 def test_with_best_rung_a_tie_goes_to_the_hotter_rung() -> None:
     plans = planner(best_rung=1)
     for tier in range(TIER_COUNT):
-        plans.move_ns[tier] = 7
+        priced(plans, tier, 7)
     assert decide(plans, DRAM)[1] == "numa_far"
 
 
 def test_with_best_rung_exact_bytes_on_any_rung_come_before_compressed_ones_on_a_cheaper_rung() -> None:
-    plans = planner(best_rung=1, compressed_bytes=MIB)
-    for tier in (DRAM, NUMA_FAR, CXL):
-        plans.move_ns[tier] = NEVER_NS
-    assert decide(plans, HBM, compressed_bytes=MIB)[:2] == ("spill", "disk")
-    plans.move_ns[DISK] = NEVER_NS
-    assert decide(plans, HBM, compressed_bytes=MIB)[:2] == ("compress_demote", "dram")
+    exact_ns = {tier: planner().costs.move_ns(HBM, tier, SIZE_BYTES) for tier in (CXL, DISK)}
+    plans = full(planner(best_rung=1), DRAM, NUMA_FAR)
+    assert decide(plans, HBM, recompute=exact_ns[CXL], compressed_bytes=MIB)[:2] == ("compress_demote", "cxl")
+    priced(plans, DISK, exact_ns[CXL] - 1)
+    assert decide(plans, HBM, recompute=exact_ns[CXL], compressed_bytes=MIB)[:2] == ("spill", "disk")
 
 
 @pytest.mark.parametrize("best_rung", [0, 1])
@@ -55,7 +52,7 @@ def test_strictly_remote_is_never_used_and_with_use_remote_it_is_the_last_rung(b
 
 def test_first_fit_with_use_remote_still_prefers_any_local_rung_with_room() -> None:
     plans = planner(use_remote=1)
-    plans.move_ns[REMOTE] = 1
+    priced(plans, REMOTE, 1)
     assert decide(plans, HBM)[1] == "dram"
 
 
@@ -66,10 +63,9 @@ steady = settings(deadline=None, derandomize=True)
 
 def arranged(best_rung: int, use_remote: int, costs: list[int], present: list[int], room: list[int]) -> Planner:
     plans = planner(best_rung, use_remote)
-    plans.move_ns[:] = array("q", costs)
-    plans.present[:] = array("q", present)
-    plans.room[:] = array("q", room)
-    return plans
+    for tier, cost_ns in enumerate(costs):
+        priced(plans, tier, cost_ns)
+    return full(plans, *(tier for tier in range(TIER_COUNT) if not (present[tier] and room[tier])))
 
 
 @steady

@@ -51,7 +51,6 @@ def _options(
         raise typer.Exit
 
 
-
 def _finish(code: int | None, **_: object) -> None:
     """A command returns its exit code."""
     if code:

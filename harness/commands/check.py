@@ -10,7 +10,9 @@ import typer
 
 def check(
     root: Annotated[Path, typer.Option(help="The checkout whose reports/index.json is meant.")] = Path(),
-    update: Annotated[bool, typer.Option("--update", help="Write the reports anew instead; read the difference.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Write the reports anew instead; read the difference.")
+    ] = False,
     catalog: Annotated[Path | None, typer.Option(help="Another catalog than the checkout's.")] = None,
 ) -> int:
     """Re-derive every golden report and say which fields differ. Exit code 1 where one does."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How the report is printed: the rows of `harness.render.registry`."""
 
     table = "table"
@@ -43,9 +43,12 @@ def replay(
         list[str] | None,
         typer.Option(metavar="TIER=DURATION", help="How long a span stays fresh in a tier: 500ms, 5s, 2m. Repeatable."),
     ] = None,
-    grace: Annotated[str, typer.Option(metavar="DURATION", help="How long an expiring span can still be revived.")] = "0",
+    grace: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long an expiring span can still be revived.")
+    ] = "0",
     demote_on_expiry: Annotated[
-        bool, typer.Option("--demote-on-expiry/--no-demote-on-expiry", help="Expired spans move colder, or are dropped.")
+        bool,
+        typer.Option("--demote-on-expiry/--no-demote-on-expiry", help="Expired spans move colder, or are dropped."),
     ] = True,
     span_tokens: Annotated[int, typer.Option(help="Longest span in tokens; 0 is one block per span.")] = 4096,
     setting: Annotated[
@@ -58,11 +61,15 @@ def replay(
     form: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.table,
     catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
     trace_format: Annotated[str, typer.Option(help="Read the trace as this format instead of detecting it.")] = "auto",
-    block_tokens: Annotated[int, typer.Option(help="Tokens per block, where the file does not say; 512 for Mooncake.")] = 0,
+    block_tokens: Annotated[
+        int, typer.Option(help="Tokens per block, where the file does not say; 512 for Mooncake.")
+    ] = 0,
     lenient: Annotated[bool, typer.Option(help="Leave out lines that cannot be read, and count them.")] = False,
-    chain_ids: Annotated[bool, typer.Option(help="Block ids name one block only: chain them with their parents.")] = False,
+    chain_ids: Annotated[
+        bool, typer.Option(help="Block ids name one block only: chain them with their parents.")
+    ] = False,
 ) -> int:
-    """Replay a trace through a policy and hold it against others: what is saved, where hits come from, and why not more.
+    """Replay a trace through a policy and hold it against others: what is saved, where hits come from, and why.
 
     A span used by a request is usable by the next one at once, equal times included, and output lengths are taken as
     known. The ceiling (`infinite`) always runs beside the policies named. Exit code 1: the accounts do not balance.
@@ -97,7 +104,9 @@ def replay(
     )
     options = arguments.replay_options()
     engine = resolve_engine(load_catalog(find_catalog(catalog, os.environ)), arguments.engine_options())
-    loaded = read_trace(trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids)
+    loaded = read_trace(
+        trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids
+    )
     with contextlib.ExitStack() as stack:
         directive_file = stack.enter_context(whole_file(directives)) if directives else None
         on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None

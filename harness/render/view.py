@@ -128,9 +128,7 @@ def _causes(report: Report) -> Table:
         for cause in next(iter(arms.values()))["tokens"]["reprefilled"]
         if any(arm["tokens"]["reprefilled"][cause] for arm in arms.values())
     ]
-    rows = [
-        [name, *(f"{arm['tokens']['reprefilled'][cause]:,}" for cause in causes)] for name, arm in arms.items()
-    ]
+    rows = [[name, *(f"{arm['tokens']['reprefilled'][cause]:,}" for cause in causes)] for name, arm in arms.items()]
     return Table("Why tokens were re-prefilled", ["arm", *causes], rows if causes else [])
 
 

@@ -1,7 +1,7 @@
 """The original planner as written, weaknesses and all: what the vectors of the original plane answer.
 
-It sees the other tiers' live occupancy, makes no room in them, takes the first rung with room or none, never uses remote,
-lets spans that are spilled live for ever, and lets a revived span expire again at once. Each is one rule.
+It sees the other tiers' live occupancy, makes no room in them, takes the first rung with room or none, never uses
+remote, lets spans that are spilled live for ever, and lets a revived span expire again at once. Each is one rule.
 """
 
 from policy.policies.spec import PolicySpec
