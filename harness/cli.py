@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 
 from harness import __version__
@@ -34,9 +33,6 @@ def run() -> int:
         lines = str(error).splitlines()
         print("\n".join(f"fakbench: {printable(line)}" for line in lines), file=sys.stderr)
         return EXIT_BAD_INPUT
-    except BrokenPipeError:
-        # Whoever read our output has stopped reading: nothing more to say, and nothing went wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("fakbench: interrupted; nothing was written", file=sys.stderr)
         return _INTERRUPTED

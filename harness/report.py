@@ -148,9 +148,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "cold": books.computed_tokens[COLD],
             "obligatory": books.obligatory_tokens,
             "unidentified": books.unidentified_tokens,
-            "reprefilled": {
-                cause: tokens for cause, tokens in zip(REPREFILL_CAUSES, books.computed_tokens[1:], strict=True)
-            },
+            "reprefilled": dict(zip(REPREFILL_CAUSES, books.computed_tokens[1:], strict=True)),
         },
         "time_ns": {
             "prefill": books.prefill_ns,

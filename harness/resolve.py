@@ -38,7 +38,7 @@ class EngineOptions:
 
 
 def resolve_engine(catalog: Catalog, options: EngineOptions) -> Engine:
-    """The engine that the options describe. Raises `CatalogError` for an unknown id, `SetupError` for the impossible."""
+    """The engine that options describe. Raises `CatalogError` for an unknown id, `SetupError` for what cannot be."""
     machine = catalog.machine(options.machine)
     _check_options(machine, options)
     model = _model(catalog, machine, options)

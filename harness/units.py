@@ -71,7 +71,7 @@ def _parse(text: str, units: dict[str, int], option: str, advice: str) -> int:
     scale = units[unit]
     fraction = match[2] or ""
     # Exact: a decimal fraction of a unit, rounded down to the whole of the smallest one.
-    return int(match[1]) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+    return int(match[1]) * scale + int(fraction or 0) * scale // int("1" + "0" * len(fraction))
 
 
 def seconds(ns: int) -> str:

@@ -9,6 +9,7 @@ from harness.commands.check import check
 from harness.commands.demo import demo
 from harness.commands.policies import policies
 from harness.commands.replay import replay
+from harness.commands.saying import say
 from harness.commands.synth import synth
 
 _HELP = """The what-if instrument for KV-cache tiering.
@@ -47,7 +48,7 @@ def _options(
     if version:
         from harness import __version__
 
-        typer.echo(f"fakbench {__version__}")
+        say(f"fakbench {__version__}")
         raise typer.Exit
 
 

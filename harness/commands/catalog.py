@@ -13,6 +13,8 @@ from typing import Annotated
 
 import typer
 
+from harness.commands.saying import say, write
+
 
 class Form(StrEnum):
     """How an entry or a list is printed."""
@@ -43,11 +45,11 @@ def validate_command(path: PathArgument = None, catalog: CatalogOption = None) -
     chosen = _chosen(path, catalog)
     checked = check(read_catalog_bytes(chosen))
     for warning in checked.warnings:
-        typer.echo(f"warning: {warning}")
+        say(f"warning: {warning}")
     if errors := checked.errors_and_form():
         raise CatalogError(error_text(chosen, errors, most=len(errors)))
     counts = f"{len(checked.machines)} machines, {len(checked.models)} models, {len(checked.warnings)} warnings"
-    typer.echo(f"ok: {counts}")
+    say(f"ok: {counts}")
     return EXIT_OK
 
 
@@ -72,14 +74,14 @@ def format_command(
     if checked.errors:
         raise CatalogError(error_text(chosen, checked.errors, most=len(checked.errors)))
     if checked.canonical:
-        typer.echo("already canonical")
+        say("already canonical")
         return EXIT_OK
     if check:
-        typer.echo("not canonical")
+        say("not canonical")
         return EXIT_DIFFERENCE
     # Through a link, so that a linked catalog is rewritten and the link stays.
     write_whole(chosen.resolve(), canonical_bytes(orjson.loads(data)))
-    typer.echo("rewritten in canonical form")
+    say("rewritten in canonical form")
     return EXIT_OK
 
 
@@ -96,11 +98,11 @@ def show_command(
 
     entry = load_catalog(find_catalog(catalog, os.environ)).entry(name)
     if form is Form.json:
-        typer.echo(entry_bytes(entry).decode(), nl=False)
+        write([entry_bytes(entry)])
     else:
         from harness.commands.catalog_views import entry_view
 
-        typer.echo(entry_view(name, entry))
+        say(entry_view(name, entry))
     return EXIT_OK
 
 
@@ -114,10 +116,10 @@ def schema_command(
     from harness.errors import EXIT_OK
 
     if out is None:
-        typer.echo(schema_bytes().decode(), nl=False)
+        write([schema_bytes()])
     else:
         write_whole(out, schema_bytes())
-        typer.echo("written")
+        say("written")
     return EXIT_OK
 
 
@@ -130,9 +132,9 @@ def machines(catalog: CatalogOption = None, form: FormOption = Form.table) -> in
 
     loaded = load_catalog(find_catalog(catalog, os.environ))
     if form is Form.json:
-        typer.echo(canonical_bytes(machines_document(loaded)).decode(), nl=False)
+        write([canonical_bytes(machines_document(loaded))])
     else:
-        typer.echo(machines_table(loaded))
+        say(machines_table(loaded))
     return EXIT_OK
 
 
@@ -145,9 +147,9 @@ def models(catalog: CatalogOption = None, form: FormOption = Form.table) -> int:
 
     loaded = load_catalog(find_catalog(catalog, os.environ))
     if form is Form.json:
-        typer.echo(canonical_bytes(models_document(loaded)).decode(), nl=False)
+        write([canonical_bytes(models_document(loaded))])
     else:
-        typer.echo(models_table(loaded))
+        say(models_table(loaded))
     return EXIT_OK
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
-from rich.box import ASCII2
-from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from harness.catalog.canonical import entry_digest
@@ -15,6 +11,7 @@ from harness.catalog.lookup import Catalog
 from harness.catalog.machine import Machine
 from harness.catalog.model import Model, kv_bytes_per_token, kv_bytes_per_token_past_window
 from harness.catalog.walk import figures_of
+from harness.render.pinned import new_grid, printed
 from harness.render.table import ascii_table
 from harness.render.text import printable
 from harness.render.view import Table
@@ -129,16 +126,10 @@ def _computed(model: Model) -> list[list[str]]:
 
 def _folded_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of a fixed width whose last column, sources and notes, is folded and never cut."""
-    grid = RichTable(box=ASCII2, show_edge=False)
+    grid = new_grid()
     for index, column in enumerate(columns):
         last = index == len(columns) - 1
         grid.add_column(Text(column), justify="right" if index == 1 else "left", no_wrap=not last, overflow="fold")
     for row in rows:
         grid.add_row(*(Text(printable(cell)) for cell in row))
-    stream = io.StringIO()
-    # Pinned: rich would otherwise take colour and width from the environment, and markup from the data.
-    console = Console(
-        file=stream, width=_WIDTH, color_system=None, force_terminal=False, markup=False, emoji=False, highlight=False
-    )
-    console.print(grid)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return printed(grid, _WIDTH)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from harness.commands.saying import say
+
 
 def check(
     root: Annotated[Path, typer.Option(help="The checkout whose reports/index.json is meant.")] = Path(),
@@ -25,13 +27,13 @@ def check(
     if update:
         changed = [row.report for row in rows if refresh(row, root, loaded)]
         for name in changed:
-            typer.echo(f"written: {name}")
-        typer.echo(f"{len(rows)} golden reports, {len(changed)} changed")
+            say(f"written: {name}")
+        say(f"{len(rows)} golden reports, {len(changed)} changed")
         return EXIT_OK
     drifts = [drift for row in rows if (drift := check_golden(row, root, loaded)) is not None]
     for drift in drifts:
-        typer.echo(f"differs: {drift.report}")
+        say(f"differs: {drift.report}")
         for line in drift.differences:
-            typer.echo(f"  {line}")
-    typer.echo(f"{len(rows)} golden reports, {len(drifts)} differ")
+            say(f"  {line}")
+    say(f"{len(rows)} golden reports, {len(drifts)} differ")
     return EXIT_DIFFERENCE if drifts else EXIT_OK

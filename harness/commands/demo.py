@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import typer
+from harness.commands.saying import write
 
 
 def demo() -> None:
     """Show the ladder, the planner's decisions, and eight turns on a shared prefix really replayed."""
     from harness.demo import demo_text
 
-    typer.echo(demo_text(), nl=False)
+    write([demo_text().encode()])

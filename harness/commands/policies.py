@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+from harness.commands.saying import say
 
 
 def policies() -> None:
@@ -13,11 +13,11 @@ def policies() -> None:
     from policy.rules import RULE_SPECS
 
     names = Table("", ["policy", "what it does"], [[spec.name, spec.summary] for spec in POLICIES.values()], left=2)
-    typer.echo(ascii_table(names))
+    say(ascii_table(names))
     rules = {name: spec.rules({}) for name, spec in POLICIES.items()}
     rows = [
         [spec.name, spec.meaning, f"0..{spec.maximum}", *(str(getattr(rules[name], spec.name)) for name in POLICIES)]
         for spec in RULE_SPECS
     ]
-    typer.echo("\nRules (--set NAME=VALUE)")
-    typer.echo(ascii_table(Table("", ["rule", "meaning", "values", *POLICIES], rows, left=2)))
+    say("\nRules (--set NAME=VALUE)")
+    say(ascii_table(Table("", ["rule", "meaning", "values", *POLICIES], rows, left=2)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from harness.commands.saying import write
 
 
 class Format(StrEnum):
@@ -112,7 +113,7 @@ def replay(
         on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None
         comparison = compare(loaded, engine, options, directive_file, on_request)
         report = build_report(comparison)
-    sys.stdout.write(RENDERERS[form.value](report))
     if out is not None:
         write_whole(out, canonical_bytes(report))
+    write([RENDERERS[form.value](report).encode()])
     return EXIT_OK if report["audit"]["balanced"] else EXIT_DIFFERENCE

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from harness.commands.saying import write
 
 
 def synth(
@@ -33,7 +34,7 @@ def synth(
     from harness.synth.write import trace_lines
 
     if list_workloads:
-        typer.echo(workload_tables(), nl=False)
+        write([workload_tables().encode()])
         return
     if (recipe is None) == (workload is None):
         raise RecipeError("synth takes a recipe file or --workload NAME, one of the two; --list names the workloads")
@@ -42,9 +43,7 @@ def synth(
     chosen = default_recipe(workload, seed) if workload is not None else load_recipe(recipe or Path())
     lines = iter([recipe_bytes(chosen)]) if show_recipe else trace_lines(chosen)
     if out is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(lines)
-        sys.stdout.buffer.flush()
+        write(lines)
         return
     with whole_file(out) as file:
         file.writelines(lines)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-from rich.box import ASCII2
-from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
+from harness.render.pinned import new_grid, printed
 from harness.render.text import printable
 from harness.render.view import Table, build_view
 
@@ -28,15 +25,9 @@ def render_table(report: dict[str, Any]) -> str:
 
 def ascii_table(table: Table) -> str:
     """One table, without its title and without a final newline."""
-    grid = RichTable(box=ASCII2, show_edge=False)
+    grid = new_grid()
     for index, column in enumerate(table.columns):
         grid.add_column(Text(column), justify="left" if index < table.left else "right", no_wrap=True)
     for row in table.rows:
         grid.add_row(*(Text(printable(cell)) for cell in row))
-    stream = io.StringIO()
-    # Pinned: rich would otherwise take colour and width from the environment, and markup from the data.
-    console = Console(
-        file=stream, width=_WIDTH, color_system=None, force_terminal=False, markup=False, emoji=False, highlight=False
-    )
-    console.print(grid)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return printed(grid, _WIDTH)
