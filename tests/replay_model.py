@@ -7,18 +7,15 @@ choice, a comment that starts with "Reading" says which one was taken. Promotion
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from model_books import Books
+from model_costs import TIERS, Costs
 from spanning_model import naive_spans
 
 from harness.engine import Engine
 from harness.trace import Trace
-
-TIERS = ("hbm", "dram", "numa_far", "cxl", "disk", "remote")
-CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed")
-NEVER_CHEAP_NS = 2**62
 
 # What distinguishes the arms, in the words of the design: `tiered`, and how the others differ from it.
 TIERED = {
@@ -45,16 +42,6 @@ ARMS = {
     "tiered": TIERED,
     "tiered-reference": TIERED | AS_WRITTEN,
     "infinite": TIERED | {"colder_tiers": 0, "ttls": 0, "hbm_unbounded": 1},
-}
-DIRECTIVES = {
-    "fill": "",
-    "drop": "",
-    "restore": "restore",
-    "stream": "restore",
-    "attend": "route",
-    "demote": "offload",
-    "spill": "offload",
-    "evict": "offload",
 }
 
 
@@ -84,13 +71,15 @@ class Model:
     ) -> None:
         self.trace = trace
         self.engine = engine
+        self.costs = Costs(engine)
+        self.books = Books(self.costs)
         self.rules = rules
         self.ttl_us = ttl_us if rules["ttls"] else {}
         self.grace_us = grace_us
         self.demote_on_expiry = demote_on_expiry
-        self.profiles = {TIERS[code]: profile for code, profile in engine.profiles.items()}
+        self.tiers = [tier for tier in TIERS if tier in self.costs.profiles]
         if not rules["colder_tiers"]:
-            self.profiles = {"hbm": self.profiles["hbm"]}
+            self.tiers = ["hbm"]
         self.events = self._events(now_ms)
         self._cut_spans(span_tokens)
         self.copies: dict[int, Copy] = {}
@@ -101,15 +90,7 @@ class Model:
         self.own: list[int] = []
         self.windows: list[tuple[str, int, int]] = []
         self.fill_ppm: dict[str, int] = {}
-        self.tokens: Counter[str] = Counter()
-        self.hits: Counter[str] = Counter()
-        self.reprefilled: Counter[str] = Counter()
-        self.time_ns: Counter[str] = Counter()
-        self.lifecycle: Counter[str] = Counter()
-        self.evictions: Counter[str] = Counter()
-        self.moves: list[tuple[str, str, str, str, int, int]] = []
-        self.peak_bytes: Counter[str] = Counter()
-        self.ttft_ns: list[int] = []
+        self.last_tier = ""
 
     def _events(self, now_ms: int) -> list[tuple[int, str, int]]:
         """Requests and controls as (time, kind, index), by time; the order of the file breaks ties."""
@@ -131,18 +112,18 @@ class Model:
         spans = naive_spans([paths[request] for request in order], size, span_tokens)
         # A request touches whole spans: those whose first block it names.
         self.paths = {
-            request: [spans.index(s) for block in path for s in spans if s[0] == block]
+            request: [spans.index(span) for block in path for span in spans if span[0] == block]
             for request, path in paths.items()
         }
-        self.span_tokens = [sum(size[block] for block in span) for span in spans]
-        self.span_bytes = [
+        self.tokens = [sum(size[block] for block in span) for span in spans]
+        self.bytes = [
             sum(trace.block_size_bytes[block] or size[block] * self.engine.kv_bytes_per_token for block in span)
             for span in spans
         ]
         self.context: dict[int, int] = {}
-        for spans_of_path in self.paths.values():
-            for position, span in enumerate(spans_of_path):
-                self.context[span] = sum(self.span_tokens[before] for before in spans_of_path[:position])
+        for path in self.paths.values():
+            for position, span in enumerate(path):
+                self.context[span] = sum(self.tokens[before] for before in path[:position])
 
     def run(self) -> dict[str, Any]:
         for time, kind, index in self.events:
@@ -151,55 +132,20 @@ class Model:
                 self.request(time, index)
             elif not self.rules["hbm_unbounded"]:
                 self.control(time, index)
-        return self.document()
-
-    # --- costs ---
-
-    def bandwidth(self, source: str, to: str) -> int:
-        """What a transfer gets: the colder tier's figure, or where there is a link the narrowest of it and both."""
-        for link in self.engine.links:
-            ends = self.profiles[source].bandwidth_mb_s, self.profiles[to].bandwidth_mb_s
-            if (source, to) == (TIERS[link.hotter], TIERS[link.colder]):
-                return min(link.down_mb_s, *ends)
-            if (to, source) == (TIERS[link.hotter], TIERS[link.colder]):
-                return min(link.up_mb_s, *ends)
-        return self.profiles[max(source, to, key=TIERS.index)].bandwidth_mb_s
-
-    def transfer_ns(self, span: int, source: str, to: str) -> int:
-        colder = max(source, to, key=TIERS.index)
-        bandwidth = self.bandwidth(source, to)
-        if bandwidth <= 0:
-            return NEVER_CHEAP_NS
-        return self.profiles[colder].read_latency_ns + self.span_bytes[span] * 1000 // bandwidth
-
-    def restore_ns(self, span: int, tier: str) -> int:
-        return self.transfer_ns(span, tier, "hbm")
-
-    def attend_ns(self, span: int, tier: str, output_tokens: int) -> int:
-        return (1 + output_tokens) * max(0, self.restore_ns(span, tier) - self.restore_ns(span, "hbm"))
+        end_bytes = {tier: self.held(tier) for tier in self.tiers}
+        return self.books.document(self.tiers, end_bytes, self.events[-1][0] - self.events[0][0])
 
     def recompute_ns(self, span: int) -> int:
-        return self.engine.prefill.ns(self.span_tokens[span], self.context[span])
-
-    def attendable(self, tier: str) -> bool:
-        return self.profiles[tier].byte_addressable and self.profiles[tier].coherent
+        return self.engine.prefill.ns(self.tokens[span], self.context[span])
 
     def load(self, span: int, output_tokens: int) -> tuple[int, str]:
-        """What using a span costs beyond HBM, and the way: hbm, attend or restore."""
-        tier = self.copies[span].tier
-        if tier == "hbm":
-            return 0, "hbm"
-        restore = self.restore_ns(span, tier)
-        attend = self.attend_ns(span, tier, output_tokens)
-        if self.attendable(tier) and attend <= restore:
-            return attend, "attend"
-        return restore, "restore"
+        return self.costs.load(self.bytes[span], self.copies[span].tier, output_tokens)
 
     # --- space ---
 
     def capacity(self, tier: str) -> int | None:
         """What is left of a tier beside what others hold; None is no bound."""
-        capacity = self.profiles[tier].capacity_bytes
+        capacity = self.costs.profiles[tier].capacity_bytes
         fill_ppm = self.fill_ppm.get(tier, 0)
         if capacity == 0 or (tier == "hbm" and self.rules["hbm_unbounded"]):
             # Reading: part of what has no bound is no bound, but a full tier is full.
@@ -209,14 +155,14 @@ class Model:
     def held(self, tier: str, spans: list[int] | None = None) -> int:
         """Bytes held in a tier, by these spans or by all."""
         return sum(
-            self.span_bytes[span]
+            self.bytes[span]
             for span, copy in self.copies.items()
             if copy.tier == tier and (spans is None or span in spans)
         )
 
     def fits_now(self, span: int, tier: str) -> bool:
         capacity = self.capacity(tier)
-        return capacity is None or capacity - self.held(tier) >= self.span_bytes[span]
+        return capacity is None or capacity - self.held(tier) >= self.bytes[span]
 
     def victim(self, tier: str) -> int:
         """The least recently used span of a tier that is not part of the current request."""
@@ -229,7 +175,7 @@ class Model:
     def make_room(self, time: int, span: int, tier: str) -> bool:
         """Room for `span` in `tier` by relocating others; False, and nothing moved, where there can be none."""
         capacity = self.capacity(tier)
-        if capacity is not None and capacity - self.held(tier, self.own) < self.span_bytes[span]:
+        if capacity is not None and capacity - self.held(tier, self.own) < self.bytes[span]:
             return False
         while not self.fits_now(span, tier):
             self.relocate(time, self.victim(tier), "pressure")
@@ -237,7 +183,7 @@ class Model:
 
     def put(self, time: int, span: int, tier: str) -> None:
         self.copies[span] = Copy(tier, time)
-        self.peak_bytes[tier] = max(self.peak_bytes[tier], self.held(tier))
+        self.books.peak_bytes[tier] = max(self.books.peak_bytes[tier], self.held(tier))
 
     def lose(self, span: int, action: str, why: str) -> None:
         self.note(span, action, self.copies[span].tier, "recompute")
@@ -245,7 +191,7 @@ class Model:
         self.why[span] = why
 
     def note(self, span: int, action: str, source: str, to: str) -> None:
-        self.moves.append((action, source, to, "ok", self.span_bytes[span], self.span_tokens[span]))
+        self.books.note(action, source, to, self.bytes[span], self.tokens[span])
 
     # --- relocation ---
 
@@ -253,42 +199,44 @@ class Model:
         """Move a span to a colder tier or drop it. What asks is `pressure` or `expired`; its own tier is full."""
         source = self.copies[span].tier
         if asked_by == "expired" and not self.demote_on_expiry:
-            self.evictions["expired_no_demote"] += 1
+            self.books.evictions["expired_no_demote"] += 1
             self.lose(span, "evict", "expired")
             return
         full: list[str] = []
         while True:
             chosen, reason = self.plan(span, source, full)
             if chosen is None:
-                self.evictions[reason] += 1
+                self.books.evictions[reason] += 1
                 self.lose(span, "evict", "cost" if reason == "recompute_cheaper_than_retain" else asked_by)
                 return
             if self.make_room(time, span, chosen) if self.rules["cascade"] else self.fits_now(span, chosen):
-                self.note(span, "demote" if self.attendable(chosen) else "spill", source, chosen)
-                self.time_ns["offload"] += self.transfer_ns(span, source, chosen)
+                self.note(span, "demote" if self.costs.attendable(chosen) else "spill", source, chosen)
+                self.books.read(source, chosen, self.bytes[span])
+                self.books.time_ns["offload"] += self.costs.transfer_ns(self.bytes[span], source, chosen)
                 self.put(time, span, chosen)
                 return
             full.append(chosen)
 
     def plan(self, span: int, source: str, full: list[str]) -> tuple[str | None, str]:
         """The planner: the colder tier to move to; None with the reason where there is none."""
-        colder = [tier for tier in TIERS[TIERS.index(source) + 1 :] if tier in self.profiles and tier not in full]
+        colder = [tier for tier in self.tiers if TIERS.index(tier) > TIERS.index(source) and tier not in full]
         if not self.rules["use_remote"]:
             colder = [tier for tier in colder if tier != "remote"]
         if self.rules["room_when_free"]:
             rungs = [tier for tier in colder if self.fits_now(span, tier)]
         else:
             # Reading: "could ever hold it" means beside what others hold of that tier now.
-            rungs = [t for t in colder if (room := self.capacity(t)) is None or self.span_bytes[span] <= room]
+            rungs = [tier for tier in colder if (room := self.capacity(tier)) is None or self.bytes[span] <= room]
         if not rungs:
             return None, "no_colder_tier_with_room"
         if not self.rules["best_rung"]:
             rungs = rungs[:1]
-        pays = [tier for tier in rungs if self.transfer_ns(span, source, tier) < self.recompute_ns(span)]
+        cost_ns = {tier: self.costs.transfer_ns(self.bytes[span], source, tier) for tier in rungs}
+        pays = [tier for tier in rungs if cost_ns[tier] < self.recompute_ns(span)]
         if not pays:
             return None, "recompute_cheaper_than_retain"
         # Reading: of equally cheap rungs the hotter, which `min` meets first.
-        return min(pays, key=lambda tier: self.transfer_ns(span, source, tier)), ""
+        return min(pays, key=cost_ns.__getitem__), ""
 
     # --- time ---
 
@@ -297,7 +245,7 @@ class Model:
         if copy.expiring_since_us is not None:
             return copy.expiring_since_us + self.grace_us
         ttl = self.ttl_us.get(copy.tier, 0)
-        if ttl <= 0 or not (self.attendable(copy.tier) or self.rules["ttl_on_spilled"]):
+        if ttl <= 0 or not (self.costs.attendable(copy.tier) or self.rules["ttl_on_spilled"]):
             return None
         if copy.revived_us is None:
             return copy.entered_us + ttl
@@ -314,15 +262,15 @@ class Model:
             deadline, span = min(due)
             if self.copies[span].expiring_since_us is None:
                 self.copies[span].expiring_since_us = deadline
-                self.lifecycle["expiring"] += 1
+                self.books.lifecycle["expiring"] += 1
             else:
-                self.lifecycle["expired"] += 1
+                self.books.lifecycle["expired"] += 1
                 self.relocate(deadline, span, "expired")
 
     def revive(self, time: int, span: int) -> None:
         copy = self.copies[span]
         if copy.expiring_since_us is not None:
-            self.lifecycle["revived"] += 1
+            self.books.lifecycle["revived"] += 1
             copy.expiring_since_us = None
             copy.revived_us = time
             if self.rules["restart_on_revival"]:
@@ -338,7 +286,7 @@ class Model:
                     self.lose(span, "drop", "cleared")
         elif control.kind == "fault":
             self.windows.append((control.tier, time, time + control.value - control.t_us))
-        elif control.tier in self.profiles:
+        elif control.tier in self.tiers:
             self.fill_ppm[control.tier] = control.value
             while (capacity := self.capacity(control.tier)) is not None and self.held(control.tier) > capacity:
                 self.relocate(time, self.victim(control.tier), "pressure")
@@ -347,6 +295,8 @@ class Model:
         path = self.paths[request]
         output_tokens = self.trace.output_tokens[request]
         unidentified = self.trace.unidentified_tokens[request]
+        input_tokens = self.trace.input_tokens[request]
+        books = self.books
         self.own = path
         run = 0
         while run < len(path) and path[run] in self.copies:
@@ -359,20 +309,20 @@ class Model:
             refused = served == kept and position < run
             prefill_ns += self.compute(time, path[position], "load_refused" if refused else "stranded")
         if unidentified:
-            prefill_ns += self.engine.prefill.ns(unidentified, self.trace.input_tokens[request] - unidentified)
+            prefill_ns += self.engine.prefill.ns(unidentified, input_tokens - unidentified)
         if path and served == len(path) and not unidentified:
-            self.hits[self.last_tier] -= 1
-            self.tokens["obligatory"] += 1
-            prefill_ns = self.engine.prefill.ns(1, self.context[path[-1]] + self.span_tokens[path[-1]] - 1)
+            books.hits[self.last_tier] -= 1
+            books.tokens["obligatory"] += 1
+            prefill_ns = self.engine.prefill.ns(1, self.context[path[-1]] + self.tokens[path[-1]] - 1)
         for span in reversed(path):
             if span in self.recency:
                 self.recency.remove(span)
             self.recency.append(span)
         self.own = []
-        self.tokens["input"] += self.trace.input_tokens[request]
-        self.tokens["unidentified"] += unidentified
-        self.time_ns["prefill"] += prefill_ns
-        self.ttft_ns.append(prefill_ns + waited_ns)
+        books.tokens["input"] += input_tokens
+        books.tokens["unidentified"] += unidentified
+        books.time_ns["prefill"] += prefill_ns
+        books.ttft_ns.append(prefill_ns + waited_ns)
 
     def cut(self, run: list[int], output_tokens: int) -> int:
         """How many spans of the run to keep: the cut that saves most, the longest on a tie."""
@@ -384,6 +334,7 @@ class Model:
 
     def serve(self, time: int, kept: list[int], output_tokens: int) -> tuple[int, int]:
         """Serve in path order. Returns how many were served before a fault, if any, and the time waited for them."""
+        books = self.books
         waited_ns = 0
         for served, span in enumerate(kept):
             self.revive(time, span)
@@ -391,20 +342,23 @@ class Model:
             tier = self.last_tier = self.copies[span].tier
             # Reading: an HBM read may meet a fault too; a read that faults moves no bytes, and is called a restore.
             if any(name == tier and start <= time < end for name, start, end in self.windows):
-                latency_ns = self.profiles[tier].read_latency_ns
-                self.time_ns["stage"] += latency_ns
-                self.moves.append(("restore", tier, "hbm", "fault", 0, self.span_tokens[span]))
+                latency_ns = self.costs.profiles[tier].read_latency_ns
+                books.time_ns["stage"] += latency_ns
+                books.operations.append((tier, 0))
+                books.note("restore", tier, "hbm", 0, self.tokens[span], "fault")
                 self.lose(span, "drop", "fault")
                 return served, waited_ns + latency_ns
-            self.hits[tier] += self.span_tokens[span]
+            books.hits[tier] += self.tokens[span]
             if way == "attend":
-                self.time_ns["attend"] += load_ns
+                books.time_ns["attend"] += load_ns
                 # Reading: the first token waits for one slower read of the prefill, not for those of the decode.
-                waited_ns += self.attend_ns(span, tier, 0)
+                waited_ns += self.costs.attend_ns(self.bytes[span], tier, 0)
+                books.read_in_place(tier, self.bytes[span], 1 + output_tokens)
                 self.note(span, "attend", tier, tier)
             elif way == "restore":
-                self.time_ns["stage"] += load_ns
+                books.time_ns["stage"] += load_ns
                 waited_ns += load_ns
+                books.read(tier, "hbm", self.bytes[span])
                 if self.make_room(time, span, "hbm"):
                     self.note(span, "restore", tier, "hbm")
                     self.put(time, span, "hbm")
@@ -413,54 +367,17 @@ class Model:
         return len(kept), waited_ns
 
     def compute(self, time: int, span: int, cause: str) -> int:
-        """Compute a span and fill it into HBM. Reading: a copy that is of no use is dropped just before, one by one."""
+        """Compute a span and fill it into HBM. Reading: a copy of no use is dropped just before, one by one."""
         if span in self.copies:
             self.lose(span, "drop", cause)
         if span in self.computed:
-            self.reprefilled[self.why[span]] += self.span_tokens[span]
+            self.books.reprefilled[self.why[span]] += self.tokens[span]
         else:
             self.computed.append(span)
-            self.tokens["cold"] += self.span_tokens[span]
+            self.books.tokens["cold"] += self.tokens[span]
         if self.make_room(time, span, "hbm"):
             self.note(span, "fill", "", "hbm")
             self.put(time, span, "hbm")
         else:
             self.why[span] = "bypassed"
         return self.recompute_ns(span)
-
-    def document(self) -> dict[str, Any]:
-        tiers = [tier for tier in TIERS if tier in self.profiles]
-        kinds = sorted({move[:4] for move in self.moves})
-        return {
-            "tokens": {
-                "input": self.tokens["input"],
-                "hit": {tier: self.hits[tier] for tier in tiers},
-                "cold": self.tokens["cold"],
-                "obligatory": self.tokens["obligatory"],
-                "unidentified": self.tokens["unidentified"],
-                "reprefilled": {cause: self.reprefilled[cause] for cause in CAUSES},
-            },
-            "time_ns": {name: self.time_ns[name] for name in ("prefill", "stage", "attend", "offload")},
-            "ttft_ns": {f"p{percent}": nearest_rank(self.ttft_ns, percent) for percent in (50, 90, 99)},
-            "moves": [
-                {
-                    "action": action,
-                    "directive": DIRECTIVES[action],
-                    "from": source,
-                    "to": to,
-                    "outcome": outcome,
-                    "count": sum(move[:4] == (action, source, to, outcome) for move in self.moves),
-                    "bytes": sum(move[4] for move in self.moves if move[:4] == (action, source, to, outcome)),
-                    "tokens": sum(move[5] for move in self.moves if move[:4] == (action, source, to, outcome)),
-                }
-                for action, source, to, outcome in kinds
-            ],
-            "evictions": dict(self.evictions),
-            "lifecycle": {name: self.lifecycle[name] for name in ("expiring", "expired", "revived")},
-            "occupancy_bytes": {tier: {"peak": self.peak_bytes[tier], "end": self.held(tier)} for tier in tiers},
-        }
-
-
-def nearest_rank(values: list[int], percent: int) -> int:
-    """The smallest value with at least `percent` percent of all at or below it."""
-    return min(value for value in values if 100 * sum(other <= value for other in values) >= percent * len(values))

@@ -10,7 +10,9 @@ import pytest
 from builders import comparison_of
 from hypothesis import given
 from hypothesis import strategies as st
-from replay_model import ARMS, AS_WRITTEN, CAUSES, DIRECTIVES, TIERS, Model
+from model_books import CAUSES, DIRECTIVES
+from model_costs import TIERS
+from replay_model import ARMS, AS_WRITTEN, Model
 from strategies import engines, grow_engine, grow_options, grow_trace, moderate, run_options, traces
 
 from harness.engine import Engine
@@ -22,7 +24,7 @@ Arms = dict[str, dict[str, Any]]
 
 def known_to_the_model(arm: dict[str, Any]) -> dict[str, Any]:
     """The parts of a report's arm that the model counts, its moves in an order that both can have."""
-    parts = ("tokens", "time_ns", "ttft_ns", "evictions", "lifecycle")
+    parts = ("tokens", "time_ns", "utilisation_ppm", "link_utilisation_ppm", "ttft_ns", "evictions", "lifecycle")
     return {part: arm[part] for part in parts} | {
         "moves": in_order(arm["moves"]),
         "occupancy_bytes": {
