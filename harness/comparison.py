@@ -9,7 +9,7 @@ from harness.audit import Check, audit
 from harness.directives import DirectiveDigest, DirectiveText, preamble
 from harness.engine import Engine
 from harness.errors import SetupError
-from harness.replay import ArmResult, RequestSink, RowSink, replay_arm
+from harness.replay import ArmResult, ProgressSink, RequestSink, RowSink, replay_arm
 from harness.trace import MAX_TOKENS, Trace
 from harness.workload import Workload, prepare
 from policy.journal import Row
@@ -87,6 +87,7 @@ def compare(
     options: ReplayOptions,
     directive_file: IO[bytes] | None = None,
     on_request: RequestSink | None = None,
+    on_progress: ProgressSink | None = None,
 ) -> Comparison:
     """Replay `trace` under every arm. `directive_file` and `on_request` follow the arm `options.policy`.
 
@@ -111,6 +112,7 @@ def compare(
             ttls,
             digest if directive_file is None or not mine else _tee(digest, directive_file),
             on_request if mine else None,
+            on_progress,
         )
         digests[name] = digest.hexdigest()
     return Comparison(options, engine, workload, arms, digests, audit(list(arms.values()), arms[CEILING]))

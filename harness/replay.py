@@ -46,6 +46,10 @@ class RequestAccount:
 
 RowSink = Callable[[list[Row]], object]
 RequestSink = Callable[[RequestAccount], None]
+# Called with the arm's name, the events that are done, and how many there are.
+ProgressSink = Callable[[str, int, int], None]
+
+_EVENTS_PER_PROGRESS = 1_000
 
 
 def replay_arm(
@@ -56,6 +60,7 @@ def replay_arm(
     ttls: Ttls,
     on_rows: RowSink | None = None,
     on_request: RequestSink | None = None,
+    on_progress: ProgressSink | None = None,
 ) -> ArmResult:
     """Replay `workload` under one policy. The sinks see every journal row and every finished request, in order."""
     rules = spec.rules(settings)
@@ -78,7 +83,11 @@ def replay_arm(
     )
     ledger = Ledger(workload.spans, costs, capacity, workload.start_us)
     runner = _Runner(workload, ladder, ledger, on_rows, on_request)
-    runner.run()
+    total = len(workload.events)
+    for done in range(0, total, _EVENTS_PER_PROGRESS):
+        runner.run(done, min(done + _EVENTS_PER_PROGRESS, total))
+        if on_progress is not None:
+            on_progress(spec.name, min(done + _EVENTS_PER_PROGRESS, total), total)
     return ArmResult(spec.name, rules, ladder, ledger)
 
 
@@ -100,12 +109,15 @@ class _Runner:
         self.on_rows = on_rows
         self.on_request = on_request
 
-    def run(self) -> None:
+    def run(self, first: int, end: int) -> None:
+        """Replay the events from `first` up to, not including, `end`."""
         ladder = self.ladder
         ledger = self.ledger
         # The ceiling is deaf to what the world does to its tiers.
         deaf = ladder.rules.hbm_unbounded
-        for event, now in zip(self.workload.events, self.workload.event_us, strict=True):
+        for at in range(first, end):
+            event = self.workload.events[at]
+            now = self.workload.event_us[at]
             ladder.age(now)
             if event >= 0:
                 self._request(event, now)

@@ -106,9 +106,8 @@ class Ladder:
 
     def clear(self, tier: int, now: int) -> None:
         """A tier loses everything it holds."""
-        for span in range(len(self.spans)):
-            if self.held_bytes[span] and self.life.tier[span] == tier:
-                self.drop(span, CLEARED, now)
+        for span in self.order.spans_in(tier):
+            self.drop(span, CLEARED, now)
 
     def fail(self, tier: int, until: int) -> None:
         """Reads from a tier fail until `until`, that time not included."""

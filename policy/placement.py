@@ -32,7 +32,7 @@ from policy.decisions import (
     SPILL_BEATS_RECOMPUTE,
 )
 from policy.lifecycle import EXPIRED, EXPIRING
-from policy.tiers import DISK, NO_TIER, RECOMPUTE, REMOTE, TIER_COUNT, next_warmer
+from policy.tiers import DISK, HBM, NO_TIER, RECOMPUTE, REMOTE, TIER_COUNT, next_warmer
 
 # What a planner may count on in a tier that a machine does not have, or that is full: less than any span needs.
 NO_ROOM = -(2**62)
@@ -63,7 +63,13 @@ class Planner:
         self.attendable = attendable
         self.costs = costs
         self.best_rung = best_rung
-        self.last_rung = REMOTE if use_remote else DISK
+        # The next colder rung that the machine has, by tier: what is passed over on every plan is passed over once.
+        self.rung_below = array("q", [NO_TIER]) * TIER_COUNT
+        below = NO_TIER
+        for tier in range(REMOTE if use_remote else DISK, HBM - 1, -1):
+            self.rung_below[tier] = below
+            if room_bytes[tier] != NO_ROOM:
+                below = tier
         self.action = KEEP
         self.to_tier = NO_TIER
         self.directive = NO_DIRECTIVE
@@ -109,7 +115,10 @@ class Planner:
         compressed = NO_TIER
         compressed_ns = recompute_ns
         any_room = 0
-        for colder in range(tier + 1, self.last_rung + 1):
+        next_rung = self.rung_below[tier] if tier < TIER_COUNT else NO_TIER
+        while next_rung != NO_TIER:
+            colder = next_rung
+            next_rung = self.rung_below[colder]
             if room_bytes[colder] < size_bytes or full >> colder & 1:
                 continue
             if any_room and not self.best_rung:

@@ -72,9 +72,10 @@ class Recency:
                 return span
         return NO_SPAN
 
-    def unpin(self, span: int) -> None:
-        """The span may be a victim again."""
-        self.pinned[span] = 0
+    def spans_in(self, tier: int) -> list[int]:
+        """The spans of a tier, by span id; not to be asked while a request is served."""
+        self._compact(tier)
+        return sorted(ticket & _SPAN_MASK for ticket in self._tickets[tier])
 
     def release(self) -> None:
         """The request is over: spans that were passed over because it pinned them stand in their tier's order again."""

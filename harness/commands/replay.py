@@ -77,6 +77,7 @@ def replay(
     """
     from harness.arguments import Arguments
     from harness.catalog.lookup import find_catalog, load_catalog
+    from harness.commands.progress import progress_bar
     from harness.comparison import compare
     from harness.documents import canonical_bytes, whole_file, write_whole
     from harness.errors import EXIT_DIFFERENCE, EXIT_OK
@@ -111,7 +112,8 @@ def replay(
     with contextlib.ExitStack() as stack:
         directive_file = stack.enter_context(whole_file(directives)) if directives else None
         on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None
-        comparison = compare(loaded, engine, options, directive_file, on_request)
+        on_progress = stack.enter_context(progress_bar(loaded.requests))
+        comparison = compare(loaded, engine, options, directive_file, on_request, on_progress)
         report = build_report(comparison)
     if out is not None:
         write_whole(out, canonical_bytes(report))
