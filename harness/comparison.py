@@ -77,6 +77,8 @@ def check_options(options: ReplayOptions) -> None:
         raise SetupError(f"--span-tokens {options.span_tokens}: out of range; give 0 (one block) to {MAX_TOKENS}")
     if abs(options.now_ms) > MAX_NOW_MS:
         raise SetupError(f"--now {options.now_ms}: out of range; give milliseconds within {MAX_NOW_MS} of 0")
+    if options.settings and options.policy == CEILING:
+        raise SetupError(f"--set with --policy {CEILING}: the ceiling has no settings; choose another --policy")
     if options.settings and options.policy in options.against:
         raise SetupError(f"--against {options.policy}: the same policy as --policy, whose --set it would not share")
 

@@ -20,6 +20,7 @@ from policy.decisions import (
     FAULT,
     FILL,
     OUTCOME_NAMES,
+    PROMOTE,
     REPREFILL_CAUSES,
     RESTORED,
 )
@@ -66,21 +67,24 @@ class Ledger:
         self.prefill_ns = 0
         self.stage_ns = 0
         self.attend_ns = 0
+        # Beside the requests: moves to a colder tier, and promotions to a warmer one.
         self.offload_ns = 0
+        self.promote_ns = 0
         self.ttft_ns = array("q")
         # Reads in place beyond the first, one for each output token: by tier, plain integers since they can grow large.
         self.decode_reads = [0] * TIER_COUNT
         self.decode_read_bytes = [0] * TIER_COUNT
         self.move_count = array("q", [0]) * _MOVE_KEYS
-        self.move_bytes = array("q", [0]) * _MOVE_KEYS
+        # Bytes that moved over a long trace can pass 64 bits: plain integers, like everything that sums them.
+        self.move_bytes = [0] * _MOVE_KEYS
         self.move_tokens = array("q", [0]) * _MOVE_KEYS
         self.evictions_by_reason: dict[int, int] = {}
         # What each tier holds, by this ledger's own reading of the journal.
         self.held_bytes = array("q", [0]) * len(spans)
         self.used_bytes = array("q", [0]) * TIER_COUNT
         self.peak_bytes = array("q", [0]) * TIER_COUNT
-        self.in_bytes = array("q", [0]) * TIER_COUNT
-        self.out_bytes = array("q", [0]) * TIER_COUNT
+        self.in_bytes = [0] * TIER_COUNT
+        self.out_bytes = [0] * TIER_COUNT
         self.byte_us = [0] * TIER_COUNT
         self.clock_us = start_us
         self.over_capacity = 0
@@ -115,7 +119,10 @@ class Ledger:
             if action == FILL:
                 self._enter(span, destination, size_bytes)
             elif action <= COMPRESS_DEMOTE:
-                self.offload_ns += costs.move_ns(source, destination, size_bytes)
+                if action == PROMOTE:
+                    self.promote_ns += costs.move_ns(source, destination, size_bytes)
+                else:
+                    self.offload_ns += costs.move_ns(source, destination, size_bytes)
                 self._leave(span, source)
                 self._enter(span, destination, size_bytes)
             elif action == EVICT or action == DROP:

@@ -155,6 +155,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "stage": books.stage_ns,
             "attend": books.attend_ns,
             "offload": books.offload_ns,
+            "promote": books.promote_ns,
         },
         "utilisation_ppm": tier_utilisation_ppm(comparison.engine, books, tiers, duration_us),
         "link_utilisation_ppm": link_utilisation_ppm(comparison.engine, books, duration_us),

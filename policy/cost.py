@@ -41,6 +41,8 @@ def roofline_prefill_ns(
 ) -> int:
     """Time to prefill `new_tokens` behind `context_tokens` cached ones at `mflop_per_s` achieved.
 
+    Large models make its products pass 64 bits: it needs Python's own integers, and is asked once for each span.
+
     Each new token costs `linear_flop_per_token` (2 * active parameters) and `attention_flop_per_pair`
     (4 * layers * query heads * head dimension) for each token it attends to: the context, and half of its own run.
     """

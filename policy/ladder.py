@@ -73,7 +73,8 @@ class Ladder:
         room_bytes = self.free_bytes if rules.room_when_free else self.limit_bytes
         self.planner = Planner(room_bytes, attendable, costs, rules.best_rung, rules.use_remote)
         self.pinned_bytes = array("q", [0]) * TIER_COUNT
-        self.fault_until = array("q", [0]) * TIER_COUNT
+        # No fault window is open at any time, before 0 or after.
+        self.fault_until = array("q", [NEVER]) * TIER_COUNT
         self.held_bytes = array("q", [0]) * count
         # Bytes that went through a lossy compression stay marked until they are computed anew.
         self.lossy = bytearray(count)

@@ -219,6 +219,19 @@ def moves(arm: dict[str, Any]) -> list[tuple[str, str, str, int]]:
     ]
 
 
+def outcome(arm: dict[str, Any]) -> dict[str, Any]:
+    """What an arm did, without the names of its rules and of tiers that it never used."""
+    return {
+        part: {name: figure for name, figure in arm[part].items() if figure}
+        if isinstance(arm[part], dict)
+        else arm[part]
+        for part in ("time_ns", "ttft_ns", "moves", "evictions", "lifecycle")
+    } | {
+        "tokens": arm["tokens"] | {"hit": {tier: tokens for tier, tokens in arm["tokens"]["hit"].items() if tokens}},
+        "occupancy_bytes": {tier: held for tier, held in arm["occupancy_bytes"].items() if held["peak"]},
+    }
+
+
 def integers(values: Sequence[int]) -> array[int]:
     """A column."""
     return array("q", values)

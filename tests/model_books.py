@@ -62,13 +62,15 @@ class Books:
         return ns * 1_000_000 // (duration_us * 1000)
 
     def links_busy_ppm(self, duration_us: int) -> dict[str, int]:
-        """The busier of a link's two ways."""
+        """The busier of a link's two ways, or both together where it has a figure for that."""
         busy = {}
         for link in self.costs.engine.links:
             hotter, colder = TIERS[link.hotter], TIERS[link.colder]
             down = sum(size for source, to, size in self.transfers if (source, to) == (hotter, colder))
             up = sum(size for source, to, size in self.transfers if (source, to) == (colder, hotter))
             ns = max(down * 1000 // link.down_mb_s, up * 1000 // link.up_mb_s)
+            if link.both_mb_s:
+                ns = max(ns, (down + up) * 1000 // link.both_mb_s)
             busy[f"{hotter}-{colder}"] = ns * 1_000_000 // (duration_us * 1000)
         return busy
 
@@ -83,7 +85,7 @@ class Books:
                 "unidentified": self.tokens["unidentified"],
                 "reprefilled": {cause: self.reprefilled[cause] for cause in CAUSES},
             },
-            "time_ns": {name: self.time_ns[name] for name in ("prefill", "stage", "attend", "offload")},
+            "time_ns": {name: self.time_ns[name] for name in ("prefill", "stage", "attend", "offload", "promote")},
             "utilisation_ppm": {tier: self.busy_ppm(tier, duration_us) for tier in tiers} if duration_us else {},
             "link_utilisation_ppm": self.links_busy_ppm(duration_us) if duration_us else {},
             "ttft_ns": {f"p{percent}": nearest_rank(self.ttft_ns, percent) for percent in (50, 90, 99)},

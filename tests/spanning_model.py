@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 
 def naive_spans(paths: Sequence[Sequence[int]], tokens: Mapping[int, int], span_tokens: int) -> list[tuple[int, ...]]:
@@ -13,7 +14,7 @@ def naive_spans(paths: Sequence[Sequence[int]], tokens: Mapping[int, int], span_
     children: dict[int, list[int]] = {}
     ends = [path[-1] for path in paths if path]
     for path in paths:
-        for parent, child in zip(path, path[1:], strict=False):
+        for parent, child in pairwise(path):
             if child not in children.setdefault(parent, []):
                 children[parent].append(child)
     spans: list[tuple[int, ...]] = []

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from builders import BLOCK_BYTES, BLOCK_TOKENS, Access, Ask, Clear, Fault, Pressure, Row, Tier, engine_of, trace_of
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from harness.engine import Engine, LinkLimit, Prefill
@@ -22,13 +22,14 @@ COLDER = ("dram", "numa_far", "cxl", "disk", "remote")
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def moderate(examples: int) -> Any:
+def moderate(examples: int) -> settings:
     """The same examples everywhere, however slow the machine."""
     return settings(
         max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
+        phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow],
     )
 
@@ -131,7 +132,13 @@ def grow_engine(seed: int, links: bool = True) -> Engine:
     codes = [tier_code(name) for name in tiers]
     joined = [
         # The way up may be the slow one: then a span was worth keeping and is not worth loading.
-        LinkLimit(hotter, colder, random.choice([500, 2000, 10**6]), random.choice([300, 1000, 10**6]), 0)
+        LinkLimit(
+            hotter,
+            colder,
+            random.choice([500, 2000, 10**6]),
+            random.choice([300, 1000, 10**6]),
+            random.choice([0, 900]),
+        )
         for hotter in codes
         for colder in codes
         if links and hotter < colder and random.random() < 0.3

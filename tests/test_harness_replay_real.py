@@ -1,4 +1,4 @@
-"""Real traffic, to the token: what each policy makes of two published traces on machines that are too small for them."""
+"""Real traffic, to the token: what each policy makes of two published traces on machines too small for them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from builders import BLOCK_BYTES, Access, Ask, Clear, Fault, Pressure, arm_of, engine_of, options_of, trace_of
+from builders import BLOCK_BYTES, Access, Ask, Clear, Fault, Pressure, Row, arm_of, engine_of, options_of, trace_of
 from hypothesis import given
 from hypothesis import strategies as st
 from journal_walk import walk
@@ -149,7 +149,14 @@ def test_a_prompt_of_nothing_is_no_trouble(policy: str) -> None:
 
 @every_policy
 def test_only_the_ceiling_is_deaf_to_what_happens_to_its_tiers(policy: str) -> None:
-    rows = [Ask("ab", 0), Clear("", 1), Ask("ab", 2), Fault("hbm", 3, 10), Ask("ab", 4), Pressure("hbm", 1_000_000, 20)]
+    rows: list[Row] = [
+        Ask("ab", 0),
+        Clear("", 1),
+        Ask("ab", 2),
+        Fault("hbm", 3, 10),
+        Ask("ab", 4),
+        Pressure("hbm", 1_000_000, 20),
+    ]
     arm = replayed(trace_of(*rows), engine_of({"hbm": 2 * BLOCK_BYTES}), policy)[0]["arms"][policy]
     lost = {cause: tokens for cause, tokens in arm["tokens"]["reprefilled"].items() if tokens}
     if POLICIES[policy].rules({}).hbm_unbounded:
@@ -228,3 +235,16 @@ def test_a_span_is_never_attended_in_place_once_it_is_compressed() -> None:
     ]
     assert arm["occupancy_bytes"]["hbm"]["end"] == BLOCK_BYTES
     assert arm["occupancy_bytes"]["dram"]["end"] == 1000
+
+
+def test_a_span_that_is_computed_anew_is_exact_again() -> None:
+    """Its compressed copy was cleared, so what HBM holds may be compressed once more."""
+    rows: list[Row] = [Ask("a", 0), Ask("b", 10), Clear("dram", 20), Ask("a", 30), Ask("c", 40)]
+    engine = engine_of({"hbm": BLOCK_BYTES, "dram": 4 * BLOCK_BYTES}, prefill_ns_per_token=24)
+    settings = {"compress_ppm": 250_000, "compress_measured": 1, "compress_bound_ppm": 10}
+    arm = arm_of(trace_of(*rows), engine, settings=settings)
+    assert [(row["action"], row["count"], row["bytes"]) for row in arm["moves"]] == [
+        ("compress_demote", 3, 3000),
+        ("fill", 4, 16_000),
+        ("drop", 1, 1000),
+    ]

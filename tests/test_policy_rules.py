@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders import BLOCK_BYTES, Ask, Clear, Tier, arm_of, engine_of, moves, reprefilled, trace_of
+from builders import BLOCK_BYTES, Ask, Clear, Row, Tier, arm_of, engine_of, moves, reprefilled, trace_of
 
 from policy.rules import RULE_SPECS
 
@@ -193,7 +193,7 @@ def test_the_default_of_a_rule_is_what_tiered_does_without_it() -> None:
 
 
 def test_a_promotion_is_a_restore_to_the_next_warmer_rung() -> None:
-    rows = [Ask("a", 0), Ask("b", 1), Clear("hbm", 2), Ask("a", 10)]
+    rows: list[Row] = [Ask("a", 0), Ask("b", 1), Clear("hbm", 2), Ask("a", 10)]
     arm = arm_of(trace_of(*rows), HBM_AND_DRAM, settings={"promote_accesses_per_1000_s": 1})
     promotion = next(row for row in arm["moves"] if row["action"] == "promote")
     assert (promotion["directive"], promotion["from"], promotion["to"]) == ("restore", "dram", "hbm")
