@@ -31,9 +31,10 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# Refresh every golden report, and show what changed: read it before you commit it.
+# Refresh every golden report, and show which are changed or new (??): read `git diff reports` before you commit it.
 golden: $(VENV)/installed-dev
 	$(BIN)/fakbench check --update
+	git status --short -- reports
 	git --no-pager diff --stat -- reports
 
 bench: $(VENV)/installed

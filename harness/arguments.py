@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Annotated
 
 import msgspec
 
@@ -10,8 +11,6 @@ from harness.comparison import ReplayOptions, check_options
 from harness.errors import SetupError
 from harness.resolve import DEFAULT_MACHINE, EngineOptions
 from harness.units import parse_duration_us, parse_size, parse_tier, split_assignment
-
-_MAX_SETTING = 2**62
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -21,7 +20,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     machine: str = DEFAULT_MACHINE
     model: str | None = None
     policy: str = "tiered"
-    against: tuple[str, ...] = ("blind-lru",)
+    against: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("blind-lru",)
     capacity: tuple[str, ...] = ()
     drop_tier: tuple[str, ...] = ()
     tensor_parallel: int = 1
@@ -62,26 +61,23 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def parse_capacities(texts: Iterable[str]) -> dict[int, int]:
-    """`--capacity TIER=SIZE`, by tier code. Raises `SetupError`, also where a tier is named twice."""
-    found: dict[int, int] = {}
-    for text in texts:
-        name, size = split_assignment(text, "--capacity", "dram=512GiB")
-        tier = parse_tier(name, "--capacity")
-        if tier in found:
-            raise SetupError(f"--capacity {text}: {name} is given twice; keep one")
-        found[tier] = parse_size(size, "--capacity")
-    return found
+    """`--capacity TIER=SIZE` in bytes, by tier code. Raises `SetupError`, also where a tier is named twice."""
+    return _by_tier(texts, "--capacity", "dram=512GiB", parse_size)
 
 
 def parse_ttls(texts: Iterable[str]) -> dict[int, int]:
     """`--ttl TIER=DURATION` in microseconds, by tier code. Raises `SetupError`, also where a tier is named twice."""
+    return _by_tier(texts, "--ttl", "dram=60s", parse_duration_us)
+
+
+def _by_tier(texts: Iterable[str], option: str, example: str, parse: Callable[[str, str], int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for text in texts:
-        name, duration = split_assignment(text, "--ttl", "dram=60s")
-        tier = parse_tier(name, "--ttl")
+        name, value = split_assignment(text, option, example)
+        tier = parse_tier(name, option)
         if tier in found:
-            raise SetupError(f"--ttl {text}: {name} is given twice; keep one")
-        found[tier] = parse_duration_us(duration, "--ttl")
+            raise SetupError(f"{option} {text}: {name} is given twice; keep one")
+        found[tier] = parse(value, option)
     return found
 
 
@@ -94,5 +90,5 @@ def parse_settings(texts: Iterable[str]) -> dict[str, int]:
             raise SetupError(f"--set {text}: {name} is given twice; keep one")
         if not (value.isascii() and value.isdigit() and len(value) < 20):
             raise SetupError(f"--set {text}: {value} is not a whole number; write it like --set cascade=0")
-        found[name] = min(int(value), _MAX_SETTING)
+        found[name] = int(value)
     return found

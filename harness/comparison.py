@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO
 
 from harness.audit import Check, audit
 from harness.directives import DirectiveDigest, DirectiveText, preamble
+from harness.documents import WholeFile
 from harness.engine import Engine
 from harness.errors import SetupError
 from harness.replay import ArmResult, ProgressSink, RequestSink, RowSink, replay_arm
@@ -16,10 +17,13 @@ from policy.journal import Row
 from policy.lifecycle import Ttls
 from policy.policies.registry import CEILING, POLICIES
 from policy.rules import RULE_SPECS
-from policy.tiers import TIER_COUNT
+from policy.tiers import LADDER, TIER_COUNT
 
 # A clock of milliseconds since 1970 fits a thousand times over; times stay within 64-bit microseconds.
 MAX_NOW_MS = 2**50
+
+# From what is replayed, and on what, to what is told of every row of the policy's arm.
+Follower = Callable[[Workload, Engine], RowSink]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +81,36 @@ def check_options(options: ReplayOptions) -> None:
         raise SetupError(f"--span-tokens {options.span_tokens}: out of range; give 0 (one block) to {MAX_TOKENS}")
     if abs(options.now_ms) > MAX_NOW_MS:
         raise SetupError(f"--now {options.now_ms}: out of range; give milliseconds within {MAX_NOW_MS} of 0")
+    if options.grace_us and not any(options.ttl_us.values()):
+        raise SetupError("--grace without a --ttl: nothing ever expires; give a --ttl too")
+    if options.settings.get("compress_ppm") and not options.settings.get("compress_measured"):
+        raise SetupError(
+            "--set compress_ppm: nothing is compressed whose quality loss was not measured; set compress_measured=1 too"
+        )
     if options.settings and options.policy == CEILING:
         raise SetupError(f"--set with --policy {CEILING}: the ceiling has no settings; choose another --policy")
     if options.settings and options.policy in options.against:
         raise SetupError(f"--against {options.policy}: the same policy as --policy, whose --set it would not share")
 
 
+def check_ttls(options: ReplayOptions, engine: Engine) -> None:
+    """Raise `SetupError` for a TTL of a tier that the engine does not have."""
+    for tier in options.ttl_us:
+        if tier not in engine.profiles:
+            names = ", ".join(LADDER[code] for code in sorted(engine.profiles))
+            raise SetupError(f"--ttl {LADDER[tier]}: this engine has no such tier; it has {names}")
+
+
 def compare(
     trace: Trace,
     engine: Engine,
     options: ReplayOptions,
-    directive_file: IO[bytes] | None = None,
+    directive_file: WholeFile | None = None,
     on_request: RequestSink | None = None,
     on_progress: ProgressSink | None = None,
+    follow: Follower | None = None,
 ) -> Comparison:
-    """Replay `trace` under every arm. `directive_file` and `on_request` follow the arm `options.policy`.
+    """Replay `trace` under every arm. `directive_file`, `on_request` and `follow` follow the arm `options.policy`.
 
     The options are good (`check_options`). Raises `SetupError` for figures that cannot be counted.
     """
@@ -106,13 +125,16 @@ def compare(
     for name in options.arms():
         mine = name == options.policy
         digest = DirectiveDigest(start, text)
+        on_rows: RowSink = digest if directive_file is None or not mine else _tee(digest, directive_file)
+        if follow is not None and mine:
+            on_rows = _both(on_rows, follow(workload, engine))
         arms[name] = replay_arm(
             workload,
             engine,
             POLICIES[name],
             options.settings if mine else {},
             ttls,
-            digest if directive_file is None or not mine else _tee(digest, directive_file),
+            on_rows,
             on_request if mine else None,
             on_progress,
         )
@@ -120,10 +142,20 @@ def compare(
     return Comparison(options, engine, workload, arms, digests, audit(list(arms.values()), arms[CEILING]))
 
 
-def _tee(digest: DirectiveDigest, stream: IO[bytes]) -> RowSink:
+def _tee(digest: DirectiveDigest, stream: WholeFile) -> RowSink:
     """A sink that digests rows and writes their lines to `stream`."""
 
     def sink(rows: list[Row]) -> None:
         stream.write(digest(rows))
+
+    return sink
+
+
+def _both(first: RowSink, second: RowSink) -> RowSink:
+    """A sink that passes rows to two others."""
+
+    def sink(rows: list[Row]) -> None:
+        first(rows)
+        second(rows)
 
     return sink

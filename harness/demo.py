@@ -152,7 +152,10 @@ def replay_turns(profiles: dict[int, TierProfile]) -> Comparison:
 
 def _turns(profiles: dict[int, TierProfile]) -> str:
     comparison = replay_turns(profiles)
-    lines = []
+    lines = [
+        "  The turns of one tenant, with other tenants' prompts of the same size between them; 100 MB of HBM, which",
+        "  holds one of them, and 2 ms of prefill a token.",
+    ]
     for name in ("blind-lru", "tiered"):
         books = comparison.arms[name].ledger
         hits = ", ".join(f"{TIER_NAMES[tier]} {tokens:,}" for tier, tokens in enumerate(books.hit_tokens) if tokens)

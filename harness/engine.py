@@ -53,6 +53,8 @@ class Engine:
     prefill: Prefill
     profiles: dict[int, TierProfile]
     links: tuple[LinkLimit, ...] = ()
+    # What the accelerators have, all together; 0 where the machine only lists tiers.
+    accelerator_bytes: int = 0
     # How the figures came about, for a person: one line each.
     derivation: tuple[str, ...] = field(default=())
 

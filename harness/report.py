@@ -11,8 +11,9 @@ from typing import Any
 from harness.comparison import Comparison
 from harness.ledger import Ledger, split_move_key
 from harness.replay import ArmResult
-from harness.utilisation import link_utilisation_ppm, tier_utilisation_ppm
-from harness.verdict import compare_arm, warnings
+from harness.utilisation import engine_busy_ppm, link_utilisation_ppm, tier_utilisation_ppm
+from harness.verdict import compare_arm
+from harness.warnings import find_warnings
 from harness.workload import US_PER_MS
 from policy.decisions import (
     ACTION_NAMES,
@@ -55,7 +56,7 @@ def build_report(comparison: Comparison) -> dict[str, Any]:
                 for check in comparison.checks
             ],
         },
-        "warnings": warnings(arms, comparison.workload.trace),
+        "warnings": find_warnings(arms, comparison),
     }
 
 
@@ -157,6 +158,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "offload": books.offload_ns,
             "promote": books.promote_ns,
         },
+        "engine_busy_ppm": engine_busy_ppm(books, duration_us),
         "utilisation_ppm": tier_utilisation_ppm(comparison.engine, books, tiers, duration_us),
         "link_utilisation_ppm": link_utilisation_ppm(comparison.engine, books, duration_us),
         "ttft_ns": _percentiles(books),

@@ -43,6 +43,9 @@ def resolve_engine(catalog: Catalog, options: EngineOptions) -> Engine:
     _check_options(machine, options)
     model = _model(catalog, machine, options)
     derivation: list[str] = []
+    count = machine.accelerator_count
+    if count > 1:
+        derivation.append(f"engine: {options.tensor_parallel} of {count} accelerators, and as much of every other tier")
     profiles = _profiles(machine, model, options, derivation)
     return Engine(
         machine_id=options.machine,
@@ -53,6 +56,7 @@ def resolve_engine(catalog: Catalog, options: EngineOptions) -> Engine:
         prefill=_prefill(machine, model, options, derivation),
         profiles=profiles,
         links=_links(machine, options, profiles),
+        accelerator_bytes=_accelerator_bytes(machine, options),
         derivation=tuple(derivation),
     )
 
@@ -82,7 +86,7 @@ def _check_options(machine: Machine, options: EngineOptions) -> None:
 
 
 def _model_id(options: EngineOptions) -> str:
-    return options.model or DEFAULT_MODEL
+    return DEFAULT_MODEL if options.model is None else options.model
 
 
 def _model(catalog: Catalog, machine: Machine, options: EngineOptions) -> Model | None:
@@ -158,6 +162,11 @@ def _profiles(
             tier.share,
         )
     return profiles
+
+
+def _accelerator_bytes(machine: Machine, options: EngineOptions) -> int:
+    group = machine.accelerators
+    return group.memory_bytes.value * options.tensor_parallel if group is not None else 0
 
 
 def _part(figure: int, tier: int, machine: Machine, options: EngineOptions) -> int:

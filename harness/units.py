@@ -22,7 +22,7 @@ _SIZE_UNITS = {
     "pib": 2**50,
 }
 _TIME_UNITS_US = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
-_NUMBER = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?\s*([A-Za-z]*)", re.ASCII)
+_NUMBER = re.compile(r"(\d{1,19})(?:\.(\d{1,9}))?\s*([A-Za-z]*)", re.ASCII)
 
 MAX_CAPACITY_BYTES = 2**60
 MAX_DURATION_US = 2**50
@@ -71,7 +71,15 @@ def _parse(text: str, units: dict[str, int], option: str, advice: str) -> int:
     scale = units[unit]
     fraction = match[2] or ""
     # Exact: a decimal fraction of a unit, rounded down to the whole of the smallest one.
-    return int(match[1]) * scale + int(fraction or 0) * scale // int("1" + "0" * len(fraction))
+    value = int(match[1]) * scale + int(fraction or 0) * scale // int("1" + "0" * len(fraction))
+    if value == 0 and (int(match[1]) or int(fraction or 0)):
+        raise SetupError(f"{option} {text}: less than the smallest unit; {advice}")
+    return value
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 request`, `2 requests`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def seconds(ns: int) -> str:
@@ -95,10 +103,10 @@ def percent(ppm: int) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """Bytes in the largest decimal unit that leaves at least one whole, with two decimals, rounded down."""
+    """Bytes in the largest decimal unit that leaves at least one whole, with two decimals, rounded half up."""
     for unit in ("PB", "TB", "GB", "MB", "kB"):
         scale = _SIZE_UNITS[unit.lower()]
         if size_bytes >= scale:
-            hundredths = size_bytes * 100 // scale
+            hundredths = (size_bytes * 100 + scale // 2) // scale
             return f"{hundredths // 100:,}.{hundredths % 100:02d} {unit}"
     return f"{size_bytes:,} B"

@@ -10,7 +10,7 @@ from harness.engine import Engine, LinkLimit
 from harness.ledger import Ledger, split_move_key
 from policy.cost import PPM
 from policy.decisions import ATTEND, DROP, EVICT, FAULT, FILL
-from policy.tiers import HBM, LADDER, TIER_COUNT
+from policy.tiers import DRAM, HBM, LADDER, TIER_COUNT
 
 
 class Traffic:
@@ -20,7 +20,7 @@ class Traffic:
         self.operations = list(books.decode_reads)
         self.size_bytes = list(books.decode_read_bytes)
         self.crossed_bytes: dict[tuple[int, int], int] = {}
-        for tier in range(TIER_COUNT):
+        for tier in range(HBM + 1, TIER_COUNT):
             self._cross(tier, HBM, books.decode_read_bytes[tier])
         for key, count in enumerate(books.move_count):
             if count:
@@ -46,6 +46,11 @@ class Traffic:
         self.crossed_bytes[source, destination] = self.crossed_bytes.get((source, destination), 0) + size_bytes
 
 
+def engine_busy_ppm(books: Ledger, duration_us: int) -> int:
+    """Parts per million of the trace that the engine needs for prefill and slower reads alone; 0 without a duration."""
+    return _share_ppm(books.prefill_ns + books.attend_ns, duration_us) if duration_us else 0
+
+
 def tier_utilisation_ppm(engine: Engine, books: Ledger, tiers: list[int], duration_us: int) -> dict[str, int]:
     """Parts per million for which each of `tiers` is busy; empty where the trace has no duration."""
     if not duration_us:
@@ -62,7 +67,10 @@ def tier_utilisation_ppm(engine: Engine, books: Ledger, tiers: list[int], durati
 
 
 def link_utilisation_ppm(engine: Engine, books: Ledger, duration_us: int) -> dict[str, int]:
-    """The same for links: the busier of the two ways, or both together where a link has a bound for that."""
+    """The same for links: the busier of the two ways, or both together where a link has a bound for that.
+
+    The link between HBM and DRAM is the accelerator's own (PCIe, C2C): whatever enters or leaves HBM crosses it.
+    """
     if not duration_us:
         return {}
     crossed = Traffic(books).crossed_bytes
@@ -73,8 +81,12 @@ def link_utilisation_ppm(engine: Engine, books: Ledger, duration_us: int) -> dic
 
 
 def _link_ns(link: LinkLimit, crossed: dict[tuple[int, int], int]) -> int:
-    down = crossed.get((link.hotter, link.colder), 0)
-    up = crossed.get((link.colder, link.hotter), 0)
+    if (link.hotter, link.colder) == (HBM, DRAM):
+        down = sum(size_bytes for (source, _), size_bytes in crossed.items() if source == HBM)
+        up = sum(size_bytes for (_, destination), size_bytes in crossed.items() if destination == HBM)
+    else:
+        down = crossed.get((link.hotter, link.colder), 0)
+        up = crossed.get((link.colder, link.hotter), 0)
     ns = max(down * 1000 // link.down_mb_s, up * 1000 // link.up_mb_s)
     if link.both_mb_s:
         ns = max(ns, (down + up) * 1000 // link.both_mb_s)

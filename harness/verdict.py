@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.trace import Trace
 from policy.cost import PPM
 
 # A net saving or loss below this share of the baseline's time is too close to call.
 NOISE_PPM = 10_000
+# With more than this share of the tokens unidentified, "no reuse" would be a guess.
+UNKNOWN_PPM = 100_000
 
 
 def ratio_ppm(part: int, whole: int) -> int:
@@ -47,6 +48,7 @@ def compare_arm(arm: dict[str, Any], baseline: dict[str, Any], ceiling: dict[str
         "prefill_ns_saved": baseline["time_ns"]["prefill"] - arm["time_ns"]["prefill"],
         "net_ns_saved": net_ns_saved,
         "saved_ppm": saved_ppm,
+        "possible_ns": possible_ns,
         "of_possible_ppm": ratio_ppm(net_ns_saved, possible_ns),
         "verdict": verdict,
         "reason": reason,
@@ -56,34 +58,37 @@ def compare_arm(arm: dict[str, Any], baseline: dict[str, Any], ceiling: dict[str
 def _verdict(
     arm: dict[str, Any], baseline: dict[str, Any], ceiling: dict[str, Any], net_ns_saved: int, saved_ppm: int
 ) -> tuple[str, str]:
+    """A loss is named before anything else; then what there was to save; then whether the hardware carries it."""
+    if saved_ppm <= -NOISE_PPM:
+        return "does_not_pay", _loss(arm, baseline)
+    # Tokens that nothing identifies could be reuse: where they decide, there is nothing to say.
+    unknown = arm["tokens"]["unidentified"] > UNKNOWN_PPM * arm["tokens"]["input"] // PPM
     if computed_tokens(ceiling) == ceiling["tokens"]["input"]:
-        return "does_not_pay", "no_reuse"
-    if sum(baseline["tokens"]["reprefilled"].values()) == 0:
-        return "does_not_pay", "baseline_keeps_everything"
+        return ("unknown", "reuse_unknown") if unknown else ("does_not_pay", "no_reuse")
+    reprefilled = baseline["tokens"]["reprefilled"]
+    if sum(reprefilled.values()) == 0:
+        return ("unknown", "reuse_unknown") if unknown else ("does_not_pay", "baseline_keeps_everything")
     if overloaded(arm):
         return "does_not_fit", "bandwidth_exceeded"
     if saved_ppm >= NOISE_PPM:
         return "pays", "saves_time"
-    if saved_ppm <= -NOISE_PPM:
-        return "does_not_pay", "loads_cost_more_than_they_save"
     if net_ns_saved == 0:
-        return "does_not_pay", "nothing_saved"
+        bypassed = arm["tokens"]["reprefilled"]["bypassed"] == sum(arm["tokens"]["reprefilled"].values()) > 0
+        return "does_not_pay", "prompts_do_not_fit_hbm" if bypassed else "nothing_saved"
     return "too_close", "within_noise"
+
+
+def _loss(arm: dict[str, Any], baseline: dict[str, Any]) -> str:
+    """Why an arm is slower than the baseline: it computes more, or it loads what is cheaper to compute."""
+    mine, theirs = arm["tokens"]["reprefilled"], baseline["tokens"]["reprefilled"]
+    extra = {cause: mine[cause] - theirs[cause] for cause in mine}
+    prefill_ns_lost = arm["time_ns"]["prefill"] - baseline["time_ns"]["prefill"]
+    if prefill_ns_lost > arm["time_ns"]["stage"] + arm["time_ns"]["attend"]:
+        return f"loses_more_by_{max(extra, key=lambda cause: extra[cause])}"
+    return "loads_cost_more_than_they_save"
 
 
 def overloaded(arm: dict[str, Any]) -> dict[str, int]:
     """Tiers and links of an arm that would have to be busy for longer than the trace lasts."""
     busy = {**arm["utilisation_ppm"], **arm["link_utilisation_ppm"]}
     return {name: ppm for name, ppm in busy.items() if ppm > PPM}
-
-
-def warnings(arms: dict[str, dict[str, Any]], trace: Trace) -> list[dict[str, Any]]:
-    """What a reader must know before believing the figures, in a fixed order."""
-    found: list[dict[str, Any]] = []
-    for name, arm in arms.items():
-        for place, ppm in overloaded(arm).items():
-            found.append({"code": "plan_does_not_fit_the_hardware", "arm": name, "where": place, "ppm": ppm})
-    unknown = trace.notices.get("rows_without_ids", 0)
-    if unknown:
-        found.append({"code": "reuse_unknown", "requests": unknown})
-    return found

@@ -51,30 +51,37 @@ def prepare(trace: Trace, engine: Engine, span_tokens: int, now_ms: int) -> Work
 def _price(tree: SpanTree, engine: Engine) -> Spans:
     kv_bytes = engine.kv_bytes_per_token
     prefill = engine.prefill
-    size_bytes = array(
-        "q",
-        [stated or tokens * kv_bytes for tokens, stated in zip(tree.tokens, tree.stated_bytes, strict=True)],
+    shapes = list(zip(tree.tokens, tree.context_tokens, strict=True))
+    sizes = [stated or tokens * kv_bytes for tokens, stated in zip(tree.tokens, tree.stated_bytes, strict=True)]
+    return Spans(
+        tree.tokens,
+        _column("bytes of a span", sizes),
+        _column("prefill time of a span in ns", [prefill.ns(tokens, context) for tokens, context in shapes]),
+        _column("prefill time of a token in ns", [prefill.ns(1, context + tokens - 1) for tokens, context in shapes]),
     )
-    recompute = array(
-        "q",
-        [prefill.ns(tokens, context) for tokens, context in zip(tree.tokens, tree.context_tokens, strict=True)],
-    )
-    last_token = array(
-        "q",
-        [prefill.ns(1, context + tokens - 1) for tokens, context in zip(tree.tokens, tree.context_tokens, strict=True)],
-    )
-    return Spans(tree.tokens, size_bytes, recompute, last_token)
 
 
 def _tails(trace: Trace, engine: Engine) -> array[int]:
     """What each request's unidentified tokens cost: they stand behind everything that blocks name."""
     prefill = engine.prefill
-    return array(
-        "q",
-        [
-            prefill.ns(tail, total - tail) if tail else 0
-            for tail, total in zip(trace.unidentified_tokens, trace.input_tokens, strict=True)
-        ],
+    pairs = zip(trace.unidentified_tokens, trace.input_tokens, strict=True)
+    return _column(
+        "prefill time of a request in ns", [prefill.ns(tail, total - tail) if tail else 0 for tail, total in pairs]
+    )
+
+
+def _column(what: str, values: list[int]) -> array[int]:
+    """Values as a column of 64-bit integers, or `SetupError` where one passes what the replay counts to."""
+    largest = max(values, default=0)
+    if largest >= MAX_SUM:
+        raise _too_large(what, largest)
+    return array("q", values)
+
+
+def _too_large(what: str, bound: int) -> SetupError:
+    return SetupError(
+        f"the {what} could reach {bound}, beyond the 2**62 that the replay counts to;"
+        " check the KV bytes per token, the prefill rate and the tier figures"
     )
 
 
@@ -112,7 +119,4 @@ def _refuse_overflow(workload: Workload, engine: Engine) -> None:
     )
     for what, bound in checks:
         if bound >= MAX_SUM:
-            raise SetupError(
-                f"{workload.trace.name}: the {what} could reach {bound}, beyond the 2**62 that the replay counts to;"
-                " check the KV bytes per token, the prefill rate and the tier figures"
-            )
+            raise _too_large(what, bound)

@@ -71,7 +71,7 @@ class Ladder:
                 self.limit_bytes[tier] = capacity_bytes[tier]
         self.free_bytes = array("q", self.limit_bytes)
         room_bytes = self.free_bytes if rules.room_when_free else self.limit_bytes
-        self.planner = Planner(room_bytes, attendable, costs, rules.best_rung, rules.use_remote)
+        self.planner = Planner(room_bytes, attendable, costs, rules.best_rung, rules.use_remote, rules.remote_last)
         self.pinned_bytes = array("q", [0]) * TIER_COUNT
         # No fault window is open at any time, before 0 or after.
         self.fault_until = array("q", [NEVER]) * TIER_COUNT

@@ -1,8 +1,10 @@
 """The planner: what should happen to one span, given which tiers have room.
 
-Source: the original plane's `PlanPlacement`; rules and reasons are its own, in its order. Two of its weaknesses are
+Source: the original plane's `PlanPlacement`; rules and reasons are its own, in its order. Its weaknesses are mended by
 parameters, off in the strict form: `best_rung` (of all colder rungs with room, the cheapest one that pays, instead of
-the first one with room, whether it pays or not) and `use_remote` (remote is the last rung, instead of never).
+the first one with room, whether it pays or not), `use_remote` (remote is the last rung, instead of never) and
+`remote_last`: remote is often faster than a disk, but nothing is colder, so that a small remote store would be filled
+first and lose what a large disk could keep; with this rule it is taken only where no rung of the machine itself pays.
 
 The planner reads integers only. What is a float in the original (fullness, access rate, compression quality) is
 judged at the edge by `has_room`, `hot` and `acceptable` and comes in as 0 or 1. Ties between rungs go to the hotter.
@@ -57,12 +59,19 @@ class Planner:
     """
 
     def __init__(
-        self, room_bytes: "array[int]", attendable: "array[int]", costs: TierCosts, best_rung: int, use_remote: int
+        self,
+        room_bytes: "array[int]",
+        attendable: "array[int]",
+        costs: TierCosts,
+        best_rung: int,
+        use_remote: int,
+        remote_last: int = 0,
     ) -> None:
         self.room_bytes = room_bytes
         self.attendable = attendable
         self.costs = costs
         self.best_rung = best_rung
+        self.remote_last = remote_last
         # The next colder rung that the machine has, by tier: what is passed over on every plan is passed over once.
         self.rung_below = array("q", [NO_TIER]) * TIER_COUNT
         below = NO_TIER
@@ -124,6 +133,8 @@ class Planner:
             if any_room and not self.best_rung:
                 break
             any_room = 1
+            if colder == REMOTE and exact != NO_TIER and self.remote_last:
+                break
             bandwidth = bandwidth_mb_s[tier * TIER_COUNT + colder]
             # Strictly cheaper than recompute, or than a hotter rung that pays: a tie goes to neither.
             move_ns = stage_ns(size_bytes, latency_ns[colder], bandwidth)

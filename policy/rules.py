@@ -24,6 +24,7 @@ RULE_SPECS = (
     RuleSpec("room_when_free", 0, 1, "the planner sees room only where the span fits the free bytes now"),
     RuleSpec("best_rung", 1, 1, "the cheapest colder rung that pays; 0 is the first with room, or none"),
     RuleSpec("use_remote", 1, 1, "remote is the last rung; 0 never moves a span there"),
+    RuleSpec("remote_last", 1, 1, "remote only where no rung of the machine itself pays; 0 lets it compete by cost"),
     RuleSpec("ttl_on_spilled", 1, 1, "TTLs bind in tiers that cannot be attended in place too"),
     RuleSpec("restart_on_revival", 1, 1, "a revived span starts a new TTL; 0 lets an overdue one fall at once"),
     RuleSpec("promote_accesses_per_1000_s", 0, 10**9, "promote a span one rung at this lifetime access rate; 0 is off"),
@@ -47,6 +48,7 @@ class Rules:
         self.room_when_free = values["room_when_free"]
         self.best_rung = values["best_rung"]
         self.use_remote = values["use_remote"]
+        self.remote_last = values["remote_last"]
         self.ttl_on_spilled = values["ttl_on_spilled"]
         self.restart_on_revival = values["restart_on_revival"]
         self.promote_accesses_per_1000_s = values["promote_accesses_per_1000_s"]

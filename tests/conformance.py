@@ -1,4 +1,4 @@
-"""Runs every conformance vector in a directory against `policy`: `python tests/conformance.py DIR`.
+"""Runs every conformance vector in a directory against this project: `python tests/conformance.py DIR`.
 
 A vector file is JSONL, one vector a line, as `tests/conformance_sample/README.md` describes. A file none of whose
 kinds has an adapter is named as not known yet: that is neither a pass nor a failure. `profile_sets.jsonl` is a lookup

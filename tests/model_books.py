@@ -61,13 +61,20 @@ class Books:
             ns += sum(sizes) * 1000 // profile.bandwidth_mb_s
         return ns * 1_000_000 // (duration_us * 1000)
 
+    def crossed(self, source: str, to: str) -> int:
+        return sum(size for start, end, size in self.transfers if (start, end) == (source, to))
+
     def links_busy_ppm(self, duration_us: int) -> dict[str, int]:
         """The busier of a link's two ways, or both together where it has a figure for that."""
         busy = {}
         for link in self.costs.engine.links:
             hotter, colder = TIERS[link.hotter], TIERS[link.colder]
-            down = sum(size for source, to, size in self.transfers if (source, to) == (hotter, colder))
-            up = sum(size for source, to, size in self.transfers if (source, to) == (colder, hotter))
+            down = self.crossed(hotter, colder)
+            up = self.crossed(colder, hotter)
+            if (hotter, colder) == ("hbm", "dram"):
+                # The accelerator's own link: everything that enters or leaves HBM crosses it.
+                down = sum(self.crossed("hbm", to) for to in TIERS if to != "hbm")
+                up = sum(self.crossed(source, "hbm") for source in TIERS if source != "hbm")
             ns = max(down * 1000 // link.down_mb_s, up * 1000 // link.up_mb_s)
             if link.both_mb_s:
                 ns = max(ns, (down + up) * 1000 // link.both_mb_s)

@@ -142,6 +142,9 @@ class Ladder:
             rungs = rungs[:1]
         cost_ns = {tier: self.costs.transfer_ns(self.bytes[span], source, tier) for tier in rungs}
         pays = [tier for tier in rungs if cost_ns[tier] < self.recompute_ns[span]]
+        if self.rules["remote_last"]:
+            # Reading: "remote is the last rung" is the last resort, however fast it is.
+            pays = [tier for tier in pays if tier != "remote"] or pays
         if not pays:
             return None, "recompute_cheaper_than_retain"
         # Reading: of equally cheap rungs the hotter, which `min` meets first.

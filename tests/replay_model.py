@@ -26,6 +26,7 @@ TIERED = {
     "room_when_free": 0,
     "best_rung": 1,
     "use_remote": 1,
+    "remote_last": 1,
     "ttl_on_spilled": 1,
     "restart_on_revival": 1,
 }
@@ -34,6 +35,7 @@ AS_WRITTEN = {
     "room_when_free": 1,
     "best_rung": 0,
     "use_remote": 0,
+    "remote_last": 0,
     "ttl_on_spilled": 0,
     "restart_on_revival": 0,
 }

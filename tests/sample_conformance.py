@@ -19,9 +19,19 @@ PER_CLASS = {
     "overflow.jsonl": 6,
     "digest.jsonl": 6,
     "kv_transfer.jsonl": 4,
+    "cache_events.jsonl": 1,
+    "materialization.jsonl": 2,
+    "pool.jsonl": 2,
     "lifecycle.jsonl": 5,
     "plan_placement.jsonl": 4,
+    "radix.jsonl": 2,
+    "radix_warm.jsonl": 1,
+    "radix_bound.jsonl": 1,
 }
+# Classes of small vectors that hold every answer of their function: enough of each that both answers are among them.
+PER_MIXED_CLASS = {"quality": 12, "view": 4, "pool_profile": 12}
+# Vectors with the whole exposition in them, up to 200 kB each: only short ones are committed.
+LONGEST_LINE_BYTES = {"cache_events.jsonl": 6_000}
 PROFILE_SETS = "profile_sets.jsonl"
 
 
@@ -33,9 +43,15 @@ def sample(source: Path) -> dict[str, bytes]:
         lines = (source / name).read_bytes().splitlines(keepends=True)
         classes: dict[tuple[str, str], list[int]] = {}
         for number, line in enumerate(lines):
+            if len(line) > LONGEST_LINE_BYTES.get(name, len(line)):
+                continue
             vector = json.loads(line)
             classes.setdefault((vector["fn"], vector["class"]), []).append(number)
-        taken = sorted(number for members in classes.values() for number in _spread(members, per_class))
+        taken = sorted(
+            number
+            for (_, name_of_class), members in classes.items()
+            for number in _spread(members, PER_MIXED_CLASS.get(name_of_class, per_class))
+        )
         files[name] = b"".join(lines[number] for number in taken)
         for number in taken:
             named.update(dict.fromkeys(_profile_sets_of(json.loads(lines[number]))))

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from catalog_edits import SHIPPED, edited, shipped_part
 
-from harness.catalog import canonical_bytes
+from harness.catalog import canonical_bytes, load_catalog, validate
 from harness.catalog.schema import schema_bytes
 from harness.commands.catalog import (
     Form,
@@ -25,6 +25,7 @@ from harness.commands.catalog import (
 from harness.errors import CatalogError
 
 Capture = pytest.CaptureFixture[str]
+CATALOG = load_catalog(SHIPPED)
 LOOSE = orjson.dumps(orjson.loads(SHIPPED.read_bytes()))
 
 
@@ -37,10 +38,12 @@ def test_a_good_catalog_prints_its_warnings_and_exits_0(capsys: Capture) -> None
     """Warnings are worth reading and stop nobody."""
     assert validate_command(SHIPPED) == 0
 
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 11
-    assert all(line.startswith("warning: machines.") for line in lines[:-1])
-    assert lines[-1] == "ok: 9 machines, 6 models, 10 warnings"
+    _, warnings = validate(SHIPPED.read_bytes())
+    assert warnings
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"warning: {warning}" for warning in warnings),
+        f"ok: {len(CATALOG.machines)} machines, {len(CATALOG.models)} models, {len(warnings)} warnings",
+    ]
 
 
 def test_a_bad_catalog_names_every_error(tmp_path: Path) -> None:
@@ -141,19 +144,19 @@ def test_show_has_every_number_with_kind_and_source(capsys: Capture) -> None:
     lines = [[cell.strip() for cell in line.split("|")] for line in out.splitlines() if line.count("|") == 3]
     values = {cells[0]: cells[1:3] for cells in lines if cells[0]}
     assert values == {
-        "figure": ["value", "kind"],
-        "layers": ["36", "datasheet"],
-        "kv_heads": ["8", "datasheet"],
-        "query_heads": ["64", "datasheet"],
-        "head_dim": ["64", "datasheet"],
-        "kv_dtype_bytes": ["2", "assumed"],
-        "full_attention_layers": ["18", "derived"],
-        "window_tokens": ["128", "datasheet"],
-        "active_params": ["5,100,000,000", "datasheet"],
-        "total_params": ["116,800,000,000", "datasheet"],
-        "weights_bytes": ["65,200,000,000", "measured"],
-        "KV bytes per token": ["73,728", "computed"],
-        "KV bytes per token past the window": ["36,864", "computed"],
+        "figure": ["kind", "value"],
+        "layers": ["datasheet", "36"],
+        "kv_heads": ["datasheet", "8"],
+        "query_heads": ["datasheet", "64"],
+        "head_dim": ["datasheet", "64"],
+        "kv_dtype_bytes": ["assumed", "2"],
+        "full_attention_layers": ["derived", "18"],
+        "window_tokens": ["datasheet", "128"],
+        "active_params": ["datasheet", "5,100,000,000"],
+        "total_params": ["datasheet", "116,800,000,000"],
+        "weights_bytes": ["measured", "65,200,000,000"],
+        "KV bytes per token": ["computed", "73,728"],
+        "KV bytes per token past the window": ["computed", "36,864"],
     }
 
 
@@ -169,6 +172,36 @@ def test_show_says_what_may_be_done_with_each_tier(capsys: Capture) -> None:
         "disk: staged, persistent, share copy\n"
         "remote: staged, share rdma\n"
     ) in capsys.readouterr().out
+
+
+def test_show_names_each_source_once_on_a_line_that_can_be_copied(tmp_path: Path, capsys: Capture) -> None:
+    """A figure has the number of its source; notes are wrapped between words, and an address in them is whole."""
+    source, address = "https://example.org/" + "a-b/" * 90, "https://example.org/" + "c-d/" * 60
+    hbm, dram = "machines/reference/tiers/hbm/", "machines/reference/tiers/dram/"
+    note = f"{'many words ' * 11}see {address}"
+    path = tmp_path / "long.json"
+    path.write_bytes(
+        edited(
+            *(
+                (f"{tier}{name}/source", source)
+                for tier in (hbm, dram)
+                for name in ("bandwidth_mb_s", "capacity_bytes")
+            ),
+            (dram + "capacity_bytes/note", note),
+        )
+    )
+
+    assert show_command("reference", catalog=path) == 0
+
+    table, listed = capsys.readouterr().out.split("\n\nSources and notes\n")
+    number = {cells[0]: cells[3] for line in table.splitlines() if (cells := _cells(line))}
+    assert number["tiers.hbm.bandwidth_mb_s"] == number["tiers.hbm.capacity_bytes"]
+    assert number["tiers.hbm.bandwidth_mb_s"] == number["tiers.dram.bandwidth_mb_s"]
+    assert number["tiers.hbm.bandwidth_mb_s"] != number["tiers.dram.capacity_bytes"]
+    lines = listed.splitlines()
+    assert lines.count(f"{number['tiers.hbm.bandwidth_mb_s']:>3}. {source}") == 1
+    at = lines.index(f"{number['tiers.dram.capacity_bytes']:>3}. {source}")
+    assert lines[at + 1 : at + 4] == ["     " + "many words " * 10 + "many", "     words see", f"     {address}"]
 
 
 def test_show_json_is_the_entry_itself(capsys: Capture) -> None:
@@ -214,18 +247,19 @@ def test_machines_lists_them_with_their_capacities(capsys: Capture) -> None:
     assert machines() == 0
 
     lines = {cells[0]: cells[2:] for line in capsys.readouterr().out.splitlines() if (cells := _cells(line))}
-    assert len(lines) == 10
+    assert list(lines) == ["machine", *CATALOG.machines]
     assert lines["machine"] == ["hbm", "dram", "numa_far", "cxl", "disk", "remote"]
-    assert lines["l40s"] == ["48.30 GB", "824.63 GB", "-", "-", "25.60 TB", "unbounded"]
-    assert lines["reference"] == ["85.89 GB", "549.75 GB", "549.75 GB", "2.19 TB", "8.79 TB", "unbounded"]
+    assert lines["l40s"] == ["48.31 GB", "824.63 GB", "-", "-", "25.60 TB", "unbounded"]
+    assert lines["reference"] == ["85.90 GB", "549.76 GB", "549.76 GB", "2.20 TB", "8.80 TB", "unbounded"]
 
 
 def test_models_lists_them_with_their_kv_bytes(capsys: Capture) -> None:
-    """One line each."""
+    """One line each; what the models of today say."""
     assert models() == 0
 
     lines = {cells[0]: cells[2:] for line in capsys.readouterr().out.splitlines() if (cells := _cells(line))}
-    assert lines == {
+    assert list(lines) == ["model", *CATALOG.models]
+    today = {
         "model": ["attention", "KV bytes/token", "weights"],
         "deepseek-v3": ["mla", "70,272", "671.00 GB"],
         "gpt-oss-120b": ["sliding", "73,728", "65.20 GB"],
@@ -234,24 +268,26 @@ def test_models_lists_them_with_their_kv_bytes(capsys: Capture) -> None:
         "qwen3-30b-a3b": ["gqa", "98,304", "61.00 GB"],
         "qwen3-32b": ["gqa", "262,144", "65.50 GB"],
     }
+    assert {name: lines[name] for name in today} == today
 
 
 def test_lists_can_be_json(capsys: Capture) -> None:
     """For a program: ids, digests, and the figures a list shows."""
     assert machines(form=Form.json) == 0
-    rows = orjson.loads(capsys.readouterr().out)["machines"]
-    assert [row["id"] for row in rows][-1] == "reference"
-    assert rows[-1]["accelerators"] is None
-    assert rows[-1]["tiers"]["disk"] == {
+    rows = {row["id"]: row for row in orjson.loads(capsys.readouterr().out)["machines"]}
+    assert list(rows) == list(CATALOG.machines)
+    assert rows["reference"]["accelerators"] is None
+    assert rows["reference"]["tiers"]["disk"] == {
         "bandwidth_mb_s": 7000,
         "capacity_bytes": 8796093022208,
         "read_latency_ns": 10000,
     }
-    assert rows[2]["accelerators"] == {"count": 1, "name": "NVIDIA GH200 96 GB"}
+    assert rows["gh200"]["accelerators"] == {"count": 1, "name": "NVIDIA GH200 96 GB"}
 
     assert models(form=Form.json) == 0
-    rows = orjson.loads(capsys.readouterr().out)["models"]
-    assert {"id": "deepseek-v3", "attention": "mla", "kv_bytes_per_token": 70272}.items() <= rows[0].items()
+    rows = {row["id"]: row for row in orjson.loads(capsys.readouterr().out)["models"]}
+    assert list(rows) == list(CATALOG.models)
+    assert {"attention": "mla", "kv_bytes_per_token": 70272}.items() <= rows["deepseek-v3"].items()
 
 
 def test_schema_is_printed_or_written(tmp_path: Path, capsys: Capture) -> None:

@@ -12,7 +12,7 @@ import pytest
 from catalog_edits import SHIPPED, edited, shipped_part
 
 import harness.packaged
-from harness.catalog import canonical_bytes, entry_digest, find_catalog, load_catalog
+from harness.catalog import Catalog, canonical_bytes, entry_digest, find_catalog, load_catalog
 from harness.errors import CatalogError
 
 NAMED = Path("named.json")
@@ -120,6 +120,21 @@ def test_a_private_catalog_need_not_be_canonical_to_be_used(tmp_path: Path) -> N
     assert (shipped.machines, shipped.models) == (loaded.machines, loaded.models)
 
 
+@pytest.fixture(name="few")
+def _few(tmp_path: Path) -> Catalog:
+    """A part of the shipped catalog, so that a new entry of that changes no near miss here."""
+    machines = ("b200-sxm", "h100-cxl-direct", "h100-cxl-switch", "h100-sxm", "h200-sxm", "reference")
+    models = ("llama-3.1-70b", "llama-3.1-8b", "qwen3-32b")
+    path = tmp_path / "few.json"
+    path.write_bytes(
+        edited(
+            ("machines", {name: shipped_part(f"machines/{name}") for name in machines}),
+            ("models", {name: shipped_part(f"models/{name}") for name in models}),
+        )
+    )
+    return load_catalog(path)
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -129,25 +144,25 @@ def test_a_private_catalog_need_not_be_canonical_to_be_used(tmp_path: Path) -> N
         ("zzz", ""),
     ],
 )
-def test_an_unknown_machine_gets_near_misses_and_the_list(name: str, hint: str) -> None:
+def test_an_unknown_machine_gets_near_misses_and_the_list(few: Catalog, name: str, hint: str) -> None:
     """What there is, and what was perhaps meant."""
     with pytest.raises(CatalogError) as caught:
-        load_catalog(SHIPPED).machine(name)
+        few.machine(name)
 
     assert str(caught.value) == (
-        f"'{name}' is not a machine of this catalog;{hint} it has a100-sxm, b200-sxm, gh200, h100-cxl-direct, "
-        "h100-cxl-switch, h100-sxm, h200-sxm, l40s, reference"
+        f"'{name}' is not a machine of this catalog;{hint} it has b200-sxm, h100-cxl-direct, h100-cxl-switch, "
+        "h100-sxm, h200-sxm, reference"
     )
 
 
-def test_an_unknown_model_gets_near_misses_and_the_list() -> None:
+def test_an_unknown_model_gets_near_misses_and_the_list(few: Catalog) -> None:
     """Models are looked up among models, so a machine's id is unknown there."""
     with pytest.raises(CatalogError) as caught:
-        load_catalog(SHIPPED).model("llama-3-8b\x1b")
+        few.model("llama-3-8b\x1b")
 
     assert str(caught.value) == (
         "'llama-3-8b\\x1b' is not a model of this catalog; did you mean llama-3.1-8b or llama-3.1-70b? "
-        "it has deepseek-v3, gpt-oss-120b, llama-3.1-70b, llama-3.1-8b, qwen3-30b-a3b, qwen3-32b"
+        "it has llama-3.1-70b, llama-3.1-8b, qwen3-32b"
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
@@ -13,6 +16,7 @@ from conftest import ROOT
 from running import fakbench
 
 from harness import __version__
+from policy.policies.registry import POLICIES
 
 CHAT = ROOT / "traces" / "multi-turn-chat.jsonl"
 FAULTS = ROOT / "traces" / "rag-with-faults.jsonl"
@@ -140,8 +144,8 @@ def test_version_answers_alike_before_and_after_loading() -> None:
     ("arguments", "message"),
     [
         (
-            ["--policy", "lru"],
-            "--policy/--against lru: no such policy; choose one of blind-lru, tiered, tiered-reference, infinite",
+            ["--policy", "no-such-policy"],
+            f"--policy/--against no-such-policy: no such policy; choose one of {', '.join(POLICIES)}",
         ),
         (["--set", "cascad=0"], "--set cascad: no such parameter; choose one of "),
         (["--set", "cascade=2"], "--set cascade=2: out of range; give 0 to 1"),
@@ -169,6 +173,11 @@ def test_version_answers_alike_before_and_after_loading() -> None:
             ["--capacity", "dram=9999PB"],
             "--capacity 9999PB: more than 1152921504606846976 bytes; give bytes or a size like 400GB or 512GiB",
         ),
+        (
+            ["--capacity", "hbm=0.5B"],
+            "--capacity 0.5B: less than the smallest unit; give bytes or a size like 400GB or 512GiB (0 is unbounded)",
+        ),
+        (["--model", ""], "'' is not a model of this catalog;"),
         (["--capacity", "dram=1GB", "--capacity", "dram=2GB"], "--capacity dram=2GB: dram is given twice; keep one"),
         (["--capacity", "cxl=1GB"], "h100-sxm has no tier cxl; it has hbm, dram, numa_far, disk, remote"),
         (["--drop-tier", "hbm"], "--drop-tier hbm: every engine computes in HBM; drop colder tiers only"),
@@ -184,8 +193,24 @@ def test_version_answers_alike_before_and_after_loading() -> None:
             "--grace soon: not understood; give a duration with its unit, like 500ms, 5s, 2m or 1h (0 is none)",
         ),
         (["--span-tokens", "-1"], "--span-tokens -1: out of range; give 0 (one block) to 16777216"),
-        (["--machine", "h100"], "'h100' is not a machine of this catalog"),
-        (["--model", "llama"], "'llama' is not a model of this catalog"),
+        (["--ttl", "cxl=5s"], "--ttl cxl: this engine has no such tier; it has hbm, dram, numa_far, disk, remote"),
+        (["--grace", "2s"], "--grace without a --ttl: nothing ever expires; give a --ttl too"),
+        (
+            ["--set", "compress_ppm=500000"],
+            "--set compress_ppm: nothing is compressed whose quality loss was not measured; set compress_measured=1",
+        ),
+        (
+            ["--policy", "infinite", "--set", "ttls=1"],
+            "--set with --policy infinite: the ceiling has no settings; choose another --policy",
+        ),
+        (["--out", "traces"], "traces: is a directory; name a file"),
+        (["--out", str(CHAT)], f"--out {CHAT}: is the same file as the trace; name another"),
+        (
+            ["--out", "no-such", "--directives", "./no-such"],
+            "--directives no-such: is the same file as --out; name another",
+        ),
+        (["--machine", "no-such-machine"], "'no-such-machine' is not a machine of this catalog"),
+        (["--model", "no-such-model"], "'no-such-model' is not a model of this catalog"),
         (
             ["--machine", "reference"],
             "reference has no accelerator figures to derive a prefill rate from; give --prefill-ns-per-token",
@@ -273,7 +298,7 @@ def test_words_of_a_trace_cannot_steer_the_terminal(tmp_path: Path) -> None:
     trace.write_bytes(b"\n".join(orjson.dumps(line) for line in (header, request)))
     for form, shown in (
         ("table", "\ufffd[31m[bold]:smile:\ufffd|<b>"),
-        ("markdown", "\ufffd\\[31m\\[bold\\]:smile:\ufffd\\|\\<b\\>"),
+        ("markdown", "\ufffd\\[31m\\[bold\\]\\:smile\\:\ufffd\\|\\<b\\>"),
     ):
         out = fakbench("replay", trace, "--now", "0", "--format", form, FORCE_COLOR="1").out.decode()
         assert shown in out
@@ -282,10 +307,6 @@ def test_words_of_a_trace_cannot_steer_the_terminal(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_stops_reading_is_not_an_error() -> None:
-    import os
-    import subprocess
-    import sys
-
     process = subprocess.Popen(
         [sys.executable, "-c", "from harness.cli import app; import sys; sys.argv = ['fakbench', 'demo']; app()"],
         cwd=ROOT,
@@ -299,3 +320,29 @@ def test_a_reader_that_stops_reading_is_not_an_error() -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(60) == 0
+
+
+def test_a_device_is_written_and_never_replaced(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = subprocess.Popen(["/bin/cat", str(fifo)], stdout=subprocess.PIPE)
+    ran = fakbench("replay", CHAT, "--now", "0", "--format", "json", "--out", fifo, "--directives", "/dev/null")
+    assert (ran.code, ran.err) == (0, "")
+    assert reader.communicate(timeout=60)[0] == ran.out
+    assert fifo.is_fifo()
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    assert fakbench("replay", CHAT, "--now", "0", "--format", "json", "--out", tmp_path / "link").code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes().startswith(b'{\n  "schema": "fakbench.report/1"')
+
+
+def test_the_tables_fit_a_terminal_of_120_columns() -> None:
+    """All but the arithmetic of HBM room and the sentences of warnings."""
+    out = fakbench("replay", CHAT, "--now", "0", "--against", "blind-lru", "--against", "tiered-reference").out.decode()
+    wide = [line for line in out.splitlines() if len(line) > 120]
+    assert all(line.startswith(("HBM room", "warning:")) for line in wide), wide

@@ -14,10 +14,7 @@ from harness.readers.registry import FORMATS, format_named
 
 ROW = '{"timestamp":0,"input_length":512,"output_length":1,"hash_ids":[1]}'
 REQUEST = '{"kind":"request","t_ms":0,"input_tokens":16,"blocks":[1]}'
-KNOWN = (
-    "native (fakbench.trace/1: JSON lines after a header line); "
-    "mooncake (JSON lines with timestamp, input_length and hash_ids)"
-)
+KNOWN = "; ".join(f"{row.name} ({row.summary})" for row in FORMATS)
 
 
 def test_the_format_is_told_by_the_first_record() -> None:
@@ -34,13 +31,19 @@ def test_a_format_can_be_named_instead() -> None:
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    assert refusal(joined([ROW]), format="weka") == (
-        "--trace-format weka is not known: use auto or one of native, mooncake"
+    names = [row.name for row in FORMATS]
+    assert {"native", "mooncake"} <= set(names)
+    assert refusal(joined([ROW]), format="no-such-format") == (
+        f"--trace-format no-such-format is not known: use auto or one of {', '.join(names)}"
     )
 
 
 def test_every_format_is_found_by_its_name() -> None:
     assert [format_named(row.name) for row in FORMATS] == list(FORMATS)
+    for row in FORMATS:
+        assert row.name != "auto"
+        assert row.summary
+        assert not row.summary.endswith(".")
 
 
 def test_options_that_mean_nothing_are_refused() -> None:

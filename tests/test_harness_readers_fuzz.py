@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from reading import NATIVE_HEADER, joined, read
 
 from harness.errors import TraceError
+from harness.readers.registry import FORMATS
 from harness.trace import NO_BLOCK, Trace
 
+# A format without a sample is fuzzed all the same, from nothing.
 SAMPLES = {
     "mooncake": joined(
         [
@@ -34,7 +36,7 @@ SAMPLES = {
         ]
     ).encode(),
 }
-FORMATS = sorted(SAMPLES)
+NAMES = [row.name for row in FORMATS]
 
 options = st.fixed_dictionaries(
     {
@@ -103,17 +105,25 @@ def survives(content: bytes, how: dict[str, Any]) -> None:
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", FORMATS)
+def test_a_sample_is_recognised_as_its_format_and_has_fields_to_spoil() -> None:
+    assert set(NAMES) >= SAMPLES.keys() == FIELDS.keys()
+    for name, sample in SAMPLES.items():
+        trace = read(sample)
+        assert trace.format == name
+        assert consistent(trace)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @settings(deadline=None)
 @given(content=st.binary(max_size=200), how=options)
 @example(content=b"", how={})
 def test_any_bytes_are_read_or_refused(name: str, content: bytes, how: dict[str, Any]) -> None:
     survives(content, how)
     survives(content, {**how, "format": name})
-    survives(SAMPLES[name] + content, how)
+    survives(SAMPLES.get(name, b"") + content, how)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", NAMES)
 @settings(deadline=None)
 @given(
     changes=st.lists(st.tuples(st.integers(0, 600), st.integers(0, 6), fragments), min_size=1, max_size=6), how=options
@@ -121,21 +131,21 @@ def test_any_bytes_are_read_or_refused(name: str, content: bytes, how: dict[str,
 def test_a_spoilt_trace_is_read_or_refused(
     name: str, changes: list[tuple[int, int, bytes]], how: dict[str, Any]
 ) -> None:
-    content = SAMPLES[name]
+    content = SAMPLES.get(name, b"")
     for at, removed, added in changes:
         content = content[:at] + added + content[at + removed :]
     survives(content, how)
     survives(content, {**how, "format": name})
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("codec", ["gzip", "zstd"])
 @settings(deadline=None, max_examples=50)
 @given(changes=st.lists(st.tuples(st.integers(0, 250), st.integers(0, 6), st.binary(max_size=3)), max_size=3))
 def test_a_spoilt_compressed_trace_is_read_or_refused(
     name: str, codec: str, changes: list[tuple[int, int, bytes]]
 ) -> None:
-    plain = SAMPLES[name]
+    plain = SAMPLES.get(name, b"")
     content = gzip.compress(plain, mtime=0) if codec == "gzip" else zstandard.ZstdCompressor().compress(plain)
     for at, removed, added in changes:
         content = content[:at] + added + content[at + removed :]
@@ -171,7 +181,7 @@ FIELDS = {
 KINDS = ["request", "access", "clear", "fault", "pressure", "trace"]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", FIELDS)
 @settings(deadline=None)
 @given(data=st.data(), how=options)
 def test_any_values_in_known_fields_are_read_or_refused(name: str, data: st.DataObject, how: dict[str, Any]) -> None:

@@ -20,13 +20,12 @@ def manual(root: Path) -> str:
 
 
 def test_the_examples_of_the_manual_are_read_without_remark(manual: str) -> None:
-    native, mooncake = re.findall(r"```json\n(.*?)```", manual, re.DOTALL)
-    trace = read(native)
-    assert (trace.format, trace.name, trace.requests, len(trace.controls)) == ("native", "monday", 3, 3)
-    assert {control.kind for control in trace.controls} | {"request", "access"} == EVENTS.keys()
-    assert trace.notices == {}
-    trace = read(mooncake)
-    assert (trace.format, trace.requests, trace.notices) == ("mooncake", 2, {})
+    examples = [read(example) for example in re.findall(r"```json\n(.*?)```", manual, re.DOTALL)]
+    assert [trace.notices for trace in examples] == [{}] * len(examples)
+    native, mooncake = (next(trace for trace in examples if trace.format == name) for name in ("native", "mooncake"))
+    assert (native.name, native.requests, len(native.controls)) == ("monday", 3, 3)
+    assert {control.kind for control in native.controls} | {"request", "access"} == EVENTS.keys()
+    assert mooncake.requests == 2
 
 
 def test_the_message_that_the_manual_shows_is_the_message(manual: str) -> None:
@@ -64,5 +63,5 @@ def test_the_manual_explains_every_count_of_left_out_lines(manual: str) -> None:
 def test_the_manual_explains_every_count_that_a_reader_makes(manual: str, root: Path) -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (root / "harness" / "readers").glob("*.py"))
     counts = set(re.findall(r'notice\("([a-z_]+)"\)', sources)) | {problems.INCONSISTENT_IDS, "largest_step_back_us"}
-    assert len(counts) == 8
+    assert len(counts) >= 8
     assert [count for count in sorted(counts) if f"`{count}`" not in manual] == []

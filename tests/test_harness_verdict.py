@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.trace import Trace
-from harness.verdict import NOISE_PPM, compare_arm, computed_tokens, overloaded, ratio_ppm, waited_ns, warnings
+from harness.verdict import NOISE_PPM, compare_arm, computed_tokens, overloaded, ratio_ppm, waited_ns
 
 
 def arm(
@@ -28,7 +27,7 @@ def arm(
             "cold": cold,
             "obligatory": 1,
             "unidentified": 0,
-            "reprefilled": {"pressure": pressure, "cost": 0},
+            "reprefilled": {"pressure": pressure, "cost": 0, "bypassed": 0},
         },
         "time_ns": {"prefill": prefill_ns, "stage": stage_ns, "attend": attend_ns, "offload": 10**12},
         "utilisation_ppm": busy or {},
@@ -74,6 +73,7 @@ def test_an_arm_is_held_against_the_baseline_and_both_against_the_ceiling() -> N
         "prefill_ns_saved": 350_000,
         "net_ns_saved": 300_000,
         "saved_ppm": 300_000,
+        "possible_ns": 400_000,
         "of_possible_ppm": 750_000,
         "verdict": "pays",
         "reason": "saves_time",
@@ -121,15 +121,31 @@ def test_what_is_busy_for_longer_than_the_trace_lasts_is_overloaded() -> None:
     assert overloaded(made) == {"disk": 1_000_001, "hbm-dram": 2_000_000}
 
 
-def test_a_plan_that_does_not_fit_and_rows_without_ids_are_warned_of_in_a_fixed_order() -> None:
-    trace = Trace(notices={"time_steps_back": 2, "rows_without_ids": 7})
-    made = {"b": arm(busy={"disk": 2_000_000}), "a": arm(links={"hbm-dram": 1_500_000}), "c": arm()}
-    assert warnings(made, trace) == [
-        {"code": "plan_does_not_fit_the_hardware", "arm": "b", "where": "disk", "ppm": 2_000_000},
-        {"code": "plan_does_not_fit_the_hardware", "arm": "a", "where": "hbm-dram", "ppm": 1_500_000},
-        {"code": "reuse_unknown", "requests": 7},
-    ]
+def test_a_loss_names_what_was_lost_more() -> None:
+    candidate = arm(1_000_000 + 2 * EDGE_NS, 1, pressure=20)
+    candidate["tokens"]["reprefilled"]["cost"] = 40
+    found = compare_arm(candidate, BASELINE, CEILING)
+    assert (found["verdict"], found["reason"]) == ("does_not_pay", "loses_more_by_cost")
 
 
-def test_a_run_with_nothing_to_say_has_no_warnings() -> None:
-    assert warnings({"a": arm(busy={"disk": 1_000_000})}, Trace()) == []
+def test_a_loss_is_a_loss_even_where_the_baseline_keeps_everything() -> None:
+    found = compare_arm(arm(1_000_000, 0, EDGE_NS), arm(1_000_000), CEILING)
+    assert (found["verdict"], found["reason"]) == ("does_not_pay", "loads_cost_more_than_they_save")
+
+
+def test_where_most_of_a_trace_is_not_identified_nothing_can_be_said() -> None:
+    silent = arm(1_000_000, cold=88)
+    silent["tokens"]["unidentified"] = 11
+    found = compare_arm(silent, silent, silent)
+    assert (found["verdict"], found["reason"]) == ("unknown", "reuse_unknown")
+    silent["tokens"]["unidentified"] = 10
+    silent["tokens"]["cold"] = 89
+    found = compare_arm(silent, silent, silent)
+    assert (found["verdict"], found["reason"]) == ("does_not_pay", "no_reuse")
+
+
+def test_prompts_that_never_fit_are_named() -> None:
+    lost = arm(1_000_000)
+    lost["tokens"]["reprefilled"]["bypassed"] = 40
+    found = compare_arm(lost, lost, CEILING)
+    assert (found["verdict"], found["reason"]) == ("does_not_pay", "prompts_do_not_fit_hbm")

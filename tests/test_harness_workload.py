@@ -69,9 +69,9 @@ def test_a_roofline_prices_what_stands_behind_its_context_and_the_tail_behind_al
     assert list(workload.tail_ns) == [36_000, 0]
 
 
-def refusal(trace_name: str, what: str, bound: int) -> str:
+def refusal(what: str, bound: int) -> str:
     return (
-        f"{trace_name}: the {what} could reach {bound}, beyond the 2**62 that the replay counts to;"
+        f"the {what} could reach {bound}, beyond the 2**62 that the replay counts to;"
         " check the KV bytes per token, the prefill rate and the tier figures"
     )
 
@@ -80,8 +80,11 @@ def refusal(trace_name: str, what: str, bound: int) -> str:
     ("what", "bound", "options"),
     [
         # Two blocks of four tokens each.
-        ("bytes of all spans", 8 * 2**60, {"kv_bytes_per_token": 2**60}),
-        ("prefill time in ns", 8 * 2**60, {"prefill_ns_per_token": 2**60}),
+        ("bytes of all spans", 8 * 2**59, {"kv_bytes_per_token": 2**59}),
+        ("prefill time in ns", 8 * 2**59, {"prefill_ns_per_token": 2**59}),
+        # Beyond what a column of 64-bit integers holds.
+        ("bytes of a span", 4 * 2**63, {"kv_bytes_per_token": 2**63}),
+        ("prefill time of a span in ns", 4 * 2**63, {"prefill_ns_per_token": 2**63}),
         ("bytes of one span, times 1000", 4000 * 2**51, {"kv_bytes_per_token": 2**51}),
     ],
 )
@@ -89,7 +92,13 @@ def test_a_sum_that_could_pass_what_is_counted_is_refused(what: str, bound: int,
     trace = trace_of(Ask("ab"), name="big.jsonl")
     with pytest.raises(SetupError) as caught:
         prepare(trace, engine_of({"hbm": 0}, **options), 0, 0)
-    assert str(caught.value) == refusal("big.jsonl", what, bound)
+    assert str(caught.value) == refusal(what, bound)
+
+
+def test_a_tail_whose_prefill_could_pass_what_is_counted_is_refused() -> None:
+    with pytest.raises(SetupError) as caught:
+        prepare(trace_of(Ask("", tail=2**24)), engine_of({"hbm": 0}, prefill_ns_per_token=2**40), 0, 0)
+    assert str(caught.value) == refusal("prefill time of a request in ns", 2**64)
 
 
 def test_staging_that_could_pass_what_is_counted_is_refused() -> None:
@@ -98,7 +107,7 @@ def test_staging_that_could_pass_what_is_counted_is_refused() -> None:
     with pytest.raises(SetupError) as caught:
         prepare(trace, engine_of({"hbm": 0, "disk": Tier(0, 2**61, 1)}), 0, 0)
     bound = 3 * (2**61 + 1000 * BLOCK_BYTES)
-    assert str(caught.value) == refusal("slow.jsonl", "staging time in ns", bound)
+    assert str(caught.value) == refusal("staging time in ns", bound)
 
 
 def test_attending_that_could_pass_what_is_counted_is_refused() -> None:
@@ -106,7 +115,7 @@ def test_attending_that_could_pass_what_is_counted_is_refused() -> None:
     with pytest.raises(SetupError) as caught:
         prepare(trace, engine_of({"hbm": 0, "dram": Tier(0, 2**40, 1)}), 0, 0)
     bound = (2**24 + 1) * (2**40 + 1000 * BLOCK_BYTES)
-    assert str(caught.value) == refusal("long.jsonl", "attend time in ns", bound)
+    assert str(caught.value) == refusal("attend time in ns", bound)
 
 
 def test_a_link_slower_than_every_tier_counts_in_what_could_be_reached() -> None:
@@ -114,7 +123,7 @@ def test_a_link_slower_than_every_tier_counts_in_what_could_be_reached() -> None
     prepare(trace, engine_of({"hbm": 0, "disk": 0}), 0, 0)
     with pytest.raises(SetupError) as caught:
         prepare(trace, engine_of({"hbm": 0, "disk": 0}, links=[LinkLimit(HBM, DISK, 2**20, 1, 0)]), 0, 0)
-    assert str(caught.value) == refusal("link.jsonl", "attend time in ns", 5 * (10_000 + 1000 * 2**50))
+    assert str(caught.value) == refusal("attend time in ns", 5 * (10_000 + 1000 * 2**50))
 
 
 def test_a_tier_without_bandwidth_is_never_waited_for() -> None:

@@ -99,6 +99,21 @@ SHOWS: dict[str, Shows] = {
         moves,
         {1: [("spill", "hbm", "remote", 1), ("fill", "", "hbm", 2)], 0: DROPPED},
     ),
+    # Remote is faster than the disk, and holds one block: what it loses to b, the disk would have kept.
+    "remote_last": (
+        arm(
+            "remote_last",
+            Ask("a"),
+            Ask("b"),
+            Ask("c"),
+            engine=engine_of({"hbm": ONE, "disk": ONE, "remote": Tier(ONE, 0)}),
+        ),
+        moves,
+        {
+            1: [("spill", "hbm", "disk", 2), ("spill", "disk", "remote", 1), ("fill", "", "hbm", 3)],
+            0: [("spill", "hbm", "remote", 2), ("evict", "remote", "recompute", 1), ("fill", "", "hbm", 3)],
+        },
+    ),
     # a enters disk at 1 and is asked for at 11, when its TTL there has run out.
     "ttl_on_spilled": (
         arm("ttl_on_spilled", Ask("a", 0), Ask("b", 1), Ask("a", 11), engine=HBM_AND_DISK, ttl_us={"disk": 10}),

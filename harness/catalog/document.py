@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import orjson
@@ -99,8 +100,8 @@ class _Pairs(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.twice = sorted({name for name in names if names.count(name) > 1}) if len(names) > len(self) else []
+        counts = Counter(name for name, _ in pairs)
+        self.twice = sorted(name for name, count in counts.items() if count > 1)
 
 
 def _duplicates(data: bytes) -> list[Finding]:

@@ -8,6 +8,7 @@ from harness.commands import catalog as catalog_commands
 from harness.commands.check import check
 from harness.commands.demo import demo
 from harness.commands.policies import policies
+from harness.commands.probe import probe
 from harness.commands.replay import replay
 from harness.commands.saying import say
 from harness.commands.synth import synth
@@ -34,6 +35,7 @@ def build_app() -> typer.Typer:
     app.command()(policies)
     app.command()(catalog_commands.machines)
     app.command()(catalog_commands.models)
+    app.command()(probe)
     app.command()(check)
     trace = typer.Typer(help="Make and inspect traces.", no_args_is_help=True, rich_markup_mode=None)
     trace.command()(synth)

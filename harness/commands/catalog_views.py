@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.text import Text
+import textwrap
 
 from harness.catalog.canonical import entry_digest
 from harness.catalog.lookup import Catalog
 from harness.catalog.machine import Machine
 from harness.catalog.model import Model, kv_bytes_per_token, kv_bytes_per_token_past_window
 from harness.catalog.walk import figures_of
-from harness.render.pinned import new_grid, printed
 from harness.render.table import ascii_table
 from harness.render.text import printable
 from harness.render.view import Table
 from harness.units import size
 from policy.tiers import LADDER
 
-# Wide enough for words beside a path and a number; pinned, so the bytes do not depend on the terminal.
+# A figure's path, kind, value, and source with note.
+_Shown = tuple[str, str, str, tuple[str, str]]
+
+# Of a note; pinned, so the bytes do not depend on the terminal.
 _WIDTH = 120
 
 
@@ -48,22 +48,25 @@ def models_document(catalog: Catalog) -> dict[str, object]:
 
 
 def entry_view(name: str, entry: Machine | Model) -> str:
-    """One entry: title, digest, what it says in words, and a table of every number with its kind and source."""
+    """One entry: title, digest, what it says in words, every number with its kind, and where each is from."""
     head = [f"{name}: {printable(entry.title)}"]
     if entry.note:
         head.append(printable(entry.note))
     head.append(f"digest {entry_digest(entry)}")
-    rows = [
-        [path, f"{figure.value:,}", figure.kind, figure.source + (f" -- {figure.note}" if figure.note else "")]
-        for path, figure in figures_of(entry)
+    figures: list[_Shown] = [
+        (path, figure.kind, f"{figure.value:,}", (figure.source, figure.note)) for path, figure in figures_of(entry)
     ]
     if isinstance(entry, Model):
         said = [f"attention {entry.attention}"]
-        rows += _computed(entry)
+        figures += _computed(entry)
     else:
         said = _said_of(entry)
-    table = _folded_table(["figure", "value", "kind", "source and note"], rows)
-    return "\n\n".join(["\n".join(head), "\n".join(said), table])
+    # A source is numbered where it is first used; the same words are printed once.
+    origins = list(dict.fromkeys(origin for *_, origin in figures))
+    rows = [[path, kind, value, str(origins.index(origin) + 1)] for path, kind, value, origin in figures]
+    table = ascii_table(Table("", ["figure", "kind", "value", "source"], rows, left=2))
+    sources = [_numbered(number, *origin) for number, origin in enumerate(origins, 1)]
+    return "\n\n".join(["\n".join(head), "\n".join(said), table, "\n".join(["Sources and notes", *sources])])
 
 
 def _capacities(machine: Machine) -> list[str]:
@@ -116,20 +119,27 @@ def _said_of(machine: Machine) -> list[str]:
     return lines
 
 
-def _computed(model: Model) -> list[list[str]]:
-    rows = [["KV bytes per token", f"{kv_bytes_per_token(model):,}", "computed", "from the shape above"]]
+def _computed(model: Model) -> list[_Shown]:
+    from_shape = ("from the shape above", "")
+    rows = [("KV bytes per token", "computed", f"{kv_bytes_per_token(model):,}", from_shape)]
     if model.window_tokens is not None:
         past = f"{kv_bytes_per_token_past_window(model):,}"
-        rows.append(["KV bytes per token past the window", past, "computed", "only full-attention layers still grow"])
+        only_full = ("from the shape above", "Only full-attention layers still grow.")
+        rows.append(("KV bytes per token past the window", "computed", past, only_full))
     return rows
 
 
-def _folded_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of a fixed width whose last column, sources and notes, is folded and never cut."""
-    grid = new_grid()
-    for index, column in enumerate(columns):
-        last = index == len(columns) - 1
-        grid.add_column(Text(column), justify="right" if index == 1 else "left", no_wrap=not last, overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(printable(cell)) for cell in row))
-    return printed(grid, _WIDTH)
+def _numbered(number: int, source: str, note: str) -> str:
+    """A source on a line of its own, never broken so that its address can be copied, and its note below it."""
+    lines = [f"{number:3}. {printable(source)}"]
+    if note:
+        indent = " " * 5
+        lines += textwrap.wrap(
+            printable(note),
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)

@@ -15,7 +15,7 @@ Progress = Callable[[str, int, int], None]
 @contextlib.contextmanager
 def progress_bar(events: int) -> Iterator[Progress | None]:
     """Yields what a replay of `events` events calls with the arm's name, events done and all events; or None."""
-    if events < _LONG_EVENTS or not sys.stderr.isatty():
+    if events < _LONG_EVENTS or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -22,7 +22,9 @@ class Format(StrEnum):
 
 
 def replay(
-    trace: Annotated[Path, typer.Argument(help="A trace: native or Mooncake JSONL; plain, gzip or zstd.")],
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="A trace: native or Mooncake JSONL; plain, gzip or zstd.")
+    ],
     now: Annotated[int, typer.Option(help="The clock's reading at the first event, in milliseconds.")],
     machine: Annotated[str, typer.Option(help="A machine of the catalog (`fakbench machines`).")] = "h100-sxm",
     model: Annotated[
@@ -34,7 +36,9 @@ def replay(
     ] = None,
     capacity: Annotated[
         list[str] | None,
-        typer.Option(metavar="TIER=SIZE", help="A tier's capacity: 400GB, 512GiB, bytes; 0 is unbounded. Repeatable."),
+        typer.Option(
+            metavar="TIER=SIZE", help="What this engine gets of a tier: 400GB, 512GiB, bytes; 0 is unbounded."
+        ),
     ] = None,
     drop_tier: Annotated[list[str] | None, typer.Option(metavar="TIER", help="Do without a tier. Repeatable.")] = None,
     tensor_parallel: Annotated[int, typer.Option(help="Accelerators of the engine; it gets its part of the node.")] = 1,
@@ -59,6 +63,15 @@ def replay(
     out: Annotated[Path | None, typer.Option(help="Write the JSON report here.")] = None,
     directives: Annotated[Path | None, typer.Option(help="Write the policy's directive stream here (JSONL).")] = None,
     per_request: Annotated[Path | None, typer.Option(help="Write a line for each request here (JSONL).")] = None,
+    metrics: Annotated[
+        Path | None, typer.Option(help="Write metrics of the policy's cache events here (Prometheus text).")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Serve them on this port while the replay runs; 0 is any that is free.")
+    ] = None,
+    metrics_host: Annotated[
+        str | None, typer.Option(help="Serve them at this address, instead of to this machine alone.")
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.table,
     catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
     trace_format: Annotated[str, typer.Option(help="Read the trace as this format instead of detecting it.")] = "auto",
@@ -77,9 +90,10 @@ def replay(
     """
     from harness.arguments import Arguments
     from harness.catalog.lookup import find_catalog, load_catalog
+    from harness.commands.metrics import replay_metrics
     from harness.commands.progress import progress_bar
-    from harness.comparison import compare
-    from harness.documents import canonical_bytes, whole_file, write_whole
+    from harness.comparison import check_ttls, compare
+    from harness.documents import canonical_bytes, refuse_shared_paths, whole_file
     from harness.errors import EXIT_DIFFERENCE, EXIT_OK
     from harness.per_request import request_file
     from harness.readers import read_trace
@@ -104,18 +118,28 @@ def replay(
         span_tokens=span_tokens,
         set=tuple(setting or []),
     )
+    refuse_shared_paths(
+        {"the trace": trace} | ({"the catalog": catalog} if catalog else {}),
+        {"--out": out, "--directives": directives, "--per-request": per_request, "--metrics": metrics},
+    )
     options = arguments.replay_options()
     engine = resolve_engine(load_catalog(find_catalog(catalog, os.environ)), arguments.engine_options())
+    check_ttls(options, engine)
     loaded = read_trace(
         trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids
     )
     with contextlib.ExitStack() as stack:
+        # Every output is opened before the replay, and takes its name only when all of it is done.
+        out_file = stack.enter_context(whole_file(out)) if out else None
         directive_file = stack.enter_context(whole_file(directives)) if directives else None
         on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None
+        followed = stack.enter_context(replay_metrics(metrics, metrics_port, metrics_host))
         on_progress = stack.enter_context(progress_bar(loaded.requests))
-        comparison = compare(loaded, engine, options, directive_file, on_request, on_progress)
+        follow = followed.follow if followed else None
+        comparison = compare(loaded, engine, options, directive_file, on_request, on_progress, follow)
         report = build_report(comparison)
-    if out is not None:
-        write_whole(out, canonical_bytes(report))
+        data = canonical_bytes(report)
+        if out_file is not None:
+            out_file.write(data)
     write([RENDERERS[form.value](report).encode()])
     return EXIT_OK if report["audit"]["balanced"] else EXIT_DIFFERENCE

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.commands.saying import write
+
+_COPY_BYTES = 2**20
 
 
 def synth(
@@ -27,7 +30,7 @@ def synth(
     list_workloads: Annotated[bool, typer.Option("--list", help="The workloads and their knobs.")] = False,
 ) -> None:
     """Make a synthetic trace from a recipe: the same recipe gives the same bytes on every machine."""
-    from harness.documents import whole_file
+    from harness.documents import refuse_shared_paths, whole_file
     from harness.synth.describe import recipe_bytes, workload_tables
     from harness.synth.load import default_recipe, load_recipe
     from harness.synth.recipe import RecipeError
@@ -41,9 +44,15 @@ def synth(
     if out is not None and out.suffix in (".gz", ".zst"):
         raise RecipeError(f"{out}: would not be compressed; name it without {out.suffix} and compress it afterwards")
     chosen = default_recipe(workload, seed) if workload is not None else load_recipe(recipe or Path())
+    if recipe is not None:
+        refuse_shared_paths({"the recipe": recipe}, {"--out": out})
     lines = iter([recipe_bytes(chosen)]) if show_recipe else trace_lines(chosen)
     if out is None:
-        write(lines)
+        # A trace that turns out to be impossible half-way must not leave a half that looks whole.
+        with tempfile.TemporaryFile() as spool:
+            spool.writelines(lines)
+            spool.seek(0)
+            write(iter(lambda: spool.read(_COPY_BYTES), b""))
         return
     with whole_file(out) as file:
         file.writelines(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def read_trace(
     shown_path = str(path)
     builder = TraceBuilder(options)
     trace = builder.trace
-    trace.name = path.name
+    # A name is text whatever bytes and locale it came through: a report must be the same bytes everywhere.
+    trace.name = os.fsencode(path.name).decode("utf-8", "replace")
     problems = Problems(shown_path, lenient, trace.notices)
     digest = hashlib.sha256()
     with open_file(path) as file:

@@ -23,6 +23,9 @@ from harness.readers.problems import (
 )
 from harness.readers.source import Record
 
+# A longer name is no field of a trace; it is shown cut.
+_LONG_NAME = 40
+
 
 class Records:
     """The JSON objects of a file. `lines` counts the lines that are not blank, as far as they were walked."""
@@ -76,5 +79,6 @@ def _why_unreadable(line: Line) -> tuple[str, str]:
     if isinstance(value, dict):
         for field, item in value.items():
             if isinstance(item, float) and not math.isfinite(item):
-                return NOT_FINITE, f"{field} {shown(item)} is not a finite number"
+                named = field if field.isidentifier() and len(field) < _LONG_NAME else shown(field)
+                return NOT_FINITE, f"{named} {shown(item)} is not a finite number"
     return NOT_JSON, "not JSON"

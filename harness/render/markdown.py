@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from harness.render.text import printable
 from harness.render.view import Table, build_view
 
-_SPECIAL = "\\`*_{}[]<>#|~!&"
+# What begins markup, an automatic link, a mention, a formula or an emoji somewhere; a point makes links and lists.
+_SPECIAL = "\\`*_{}[]<>#|~!&@$:"
+_POINT = re.compile(r"\.(?!\d)|(?<!\d)\.")
 
 
 def render_markdown(report: dict[str, Any]) -> str:
     """The view of a report as Markdown."""
     view = build_view(report)
-    parts = ["\n".join(f"* {_escaped(line)}" for line in view.before)]
+    parts = ["\n".join(f"* {_escaped(line.strip())}" for line in view.before if line)]
     parts += [f"### {table.title}\n\n{_table(table)}" for table in view.tables]
     parts.append("\n".join(f"* {_escaped(line)}" for line in view.after))
     return "\n\n".join(parts) + "\n"
@@ -27,4 +30,5 @@ def _table(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join("\\" + character if character in _SPECIAL else character for character in printable(text))
+    escaped = "".join("\\" + character if character in _SPECIAL else character for character in printable(text))
+    return _POINT.sub(r"\\.", escaped)

@@ -11,7 +11,7 @@ from harness.render.text import printable
 from harness.render.view import Table, build_view
 
 # Wide enough that no cell is ever cut or wrapped, whatever the terminal: the bytes may not depend on it.
-_WIDTH = 400
+_WIDTH = 4000
 
 
 def render_table(report: dict[str, Any]) -> str:

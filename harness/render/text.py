@@ -6,7 +6,12 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    """`text` with every control, format and surrogate character replaced by a visible stand-in."""
-    return "".join(
-        character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+    """`text` with every control, format, surrogate and line-breaking character replaced by a visible stand-in."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("\N{REPLACEMENT CHARACTER}" if _steers(character) else character for character in text)
+
+
+def _steers(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in ("Zl", "Zp")

@@ -27,6 +27,8 @@ def load_recipe(path: Path) -> Recipe:
         recipe: Recipe = msgspec.json.decode(data, type=AnyRecipe)
     except msgspec.ValidationError as error:
         raise RecipeError(f"{path}: {_sentence(error)}; {_LIST}") from None
+    except RecursionError:
+        raise RecipeError(f"{path}: is nested too deeply; a recipe is a few lines of JSON") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}{_line(data, str(error))}: is not JSON ({error}); correct it") from None
     return _checked(recipe, str(path))

@@ -14,6 +14,7 @@ TIERED_REFERENCE = PolicySpec(
         "room_when_free": 1,
         "best_rung": 0,
         "use_remote": 0,
+        "remote_last": 0,
         "ttl_on_spilled": 0,
         "restart_on_revival": 0,
     },
