@@ -40,6 +40,7 @@ golden: $(VENV)/installed-dev
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/replay_speed.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/metrics_overhead.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
