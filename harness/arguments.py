@@ -9,8 +9,9 @@ import msgspec
 
 from harness.comparison import ReplayOptions, check_options
 from harness.errors import SetupError
+from harness.fleet import DEFAULT_ROUTER, FleetOptions
 from harness.resolve import DEFAULT_MACHINE, EngineOptions
-from harness.units import parse_duration_us, parse_size, parse_tier, split_assignment
+from harness.units import parse_count, parse_duration_us, parse_size, parse_tier, split_assignment
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +32,9 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     demote_on_expiry: bool = True
     span_tokens: int = 4096
     set: tuple[str, ...] = ()
+    replicas: int = 1
+    pool: tuple[str, ...] = ()
+    router: str = DEFAULT_ROUTER
 
     def replay_options(self) -> ReplayOptions:
         """The options of the replay itself. Raises `SetupError` for what cannot be."""
@@ -43,6 +47,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             grace_us=parse_duration_us(self.grace, "--grace"),
             demote_on_expiry=self.demote_on_expiry,
             span_tokens=self.span_tokens,
+            fleet=FleetOptions(self.replicas, self.router, parse_pools(self.pool)),
         )
         check_options(options)
         return options
@@ -68,6 +73,11 @@ def parse_capacities(texts: Iterable[str]) -> dict[int, int]:
 def parse_ttls(texts: Iterable[str]) -> dict[int, int]:
     """`--ttl TIER=DURATION` in microseconds, by tier code. Raises `SetupError`, also where a tier is named twice."""
     return _by_tier(texts, "--ttl", "dram=60s", parse_duration_us)
+
+
+def parse_pools(texts: Iterable[str]) -> dict[int, int]:
+    """`--pool TIER=HOSTS`, by tier code. Raises `SetupError`, also where a tier is named twice."""
+    return _by_tier(texts, "--pool", "cxl=8", parse_count)
 
 
 def _by_tier(texts: Iterable[str], option: str, example: str, parse: Callable[[str, str], int]) -> dict[int, int]:

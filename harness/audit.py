@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.replay import ArmResult
+from harness.fleet import ArmResult, Pool, Replica
 from policy.decisions import COLD
 from policy.lifecycle import serveable
 from policy.tiers import LADDER, TIER_COUNT
@@ -22,54 +22,96 @@ class Check:
 
 def misses(arm: ArmResult) -> int:
     """Tokens that an arm computed although blocks name them."""
-    return sum(arm.ledger.computed_tokens)
+    return sum(arm.books().computed_tokens)
 
 
 def audit(arms: list[ArmResult], ceiling: ArmResult) -> list[Check]:
     """Every check over every arm; a failed one names the arm and the two figures."""
     return [
-        _over_arms("tokens", arms, _tokens),
-        _over_arms("used_bytes", arms, _used_bytes),
-        _over_arms("capacity", arms, _capacity),
-        _over_arms("flow", arms, _flow),
-        _over_arms("one_tier", arms, _one_tier),
+        _over_arms("tokens", arms, _each_replica(_tokens)),
+        _over_arms("used_bytes", arms, _each_replica(_used_bytes), _each_pool(_pool_bytes)),
+        _over_arms("capacity", arms, _each_replica(_capacity), _each_pool(_pool_capacity)),
+        _over_arms("flow", arms, _each_replica(_flow), _each_pool(_pool_flow)),
+        _over_arms("one_tier", arms, _each_replica(_one_tier), _each_pool(_pool_source)),
         _over_arms("cold_equal", arms, lambda arm: _cold(arm, ceiling)),
         _over_arms("ceiling", arms, lambda arm: _not_above(arm, ceiling)),
     ]
 
 
-def _over_arms(name: str, arms: list[ArmResult], find: Callable[[ArmResult], str]) -> Check:
-    found = [f"{arm.policy}: {problem}" for arm in arms if (problem := find(arm))]
+Find = Callable[[ArmResult], str]
+
+
+def _over_arms(name: str, arms: list[ArmResult], *finds: Find) -> Check:
+    found = [f"{arm.policy}: {problem}" for arm in arms for find in finds if (problem := find(arm))]
     return Check(name, not found, "; ".join(found))
 
 
-def _tokens(arm: ArmResult) -> str:
-    books = arm.ledger
-    accounted = sum(books.hit_tokens) + sum(books.computed_tokens) + books.obligatory_tokens + books.unidentified_tokens
+def _each_replica(find: Callable[[Replica], str]) -> Find:
+    """The problems of every replica, which are named where there are several."""
+
+    def over(arm: ArmResult) -> str:
+        found = [(index, problem) for index, replica in enumerate(arm.replicas) if (problem := find(replica))]
+        if len(arm.replicas) == 1:
+            return "".join(problem for _, problem in found)
+        return ", ".join(f"replica {index}: {problem}" for index, problem in found)
+
+    return over
+
+
+def _each_pool(find: Callable[[Pool], str]) -> Find:
+    """The problems of every pool."""
+
+    def over(arm: ArmResult) -> str:
+        found = [(pool, problem) for pool in arm.pools if (problem := find(pool))]
+        return ", ".join(
+            f"{LADDER[pool.state.tier]} pool of replica {pool.hosts.start}: {problem}" for pool, problem in found
+        )
+
+    return over
+
+
+def _tokens(replica: Replica) -> str:
+    books = replica.ledger
+    accounted = sum(books.hit_tokens) + books.prefill_tokens()
     return "" if accounted == books.input_tokens else f"{accounted} tokens accounted of {books.input_tokens}"
 
 
-def _used_bytes(arm: ArmResult) -> str:
+def _used_bytes(replica: Replica) -> str:
     """The policy's count of what a tier holds is the ledger's, and is the sum of the spans that are in it."""
     sums = [0] * TIER_COUNT
-    life = arm.ladder.life
-    for span, held_bytes in enumerate(arm.ladder.held_bytes):
+    ladder = replica.ladder
+    for span, held_bytes in enumerate(ladder.held_bytes):
         if held_bytes:
-            sums[life.tier[span]] += held_bytes
+            sums[ladder.life.tier[span]] += held_bytes
     for tier in range(TIER_COUNT):
-        figures = (arm.ladder.used_bytes(tier), arm.ledger.used_bytes[tier], sums[tier])
-        if len(set(figures)) != 1:
-            return f"{LADDER[tier]} holds {figures[0]} by the policy, {figures[1]} by the ledger, {figures[2]} by span"
+        if not ladder.is_pooled(tier):
+            figures = (ladder.used_bytes(tier), replica.ledger.used_bytes[tier], sums[tier])
+            if len(set(figures)) != 1:
+                return f"{LADDER[tier]} holds {_three(figures)}"
     return ""
 
 
-def _capacity(arm: ArmResult) -> str:
-    over = arm.ledger.over_capacity
+def _pool_bytes(pool: Pool) -> str:
+    figures = (pool.state.used_bytes(), pool.book.used_bytes.value, sum(pool.state.held_bytes))
+    return "" if len(set(figures)) == 1 else f"holds {_three(figures)}"
+
+
+def _three(figures: tuple[int, int, int]) -> str:
+    return f"{figures[0]} by the policy, {figures[1]} by the ledger, {figures[2]} by span"
+
+
+def _capacity(replica: Replica) -> str:
+    over = replica.ledger.over_capacity
     return f"a tier held more than its capacity {over} times" if over else ""
 
 
-def _flow(arm: ArmResult) -> str:
-    books = arm.ledger
+def _pool_capacity(pool: Pool) -> str:
+    over = pool.book.over_capacity
+    return f"held more than its capacity {over} times" if over else ""
+
+
+def _flow(replica: Replica) -> str:
+    books = replica.ledger
     for tier in range(TIER_COUNT):
         rest = books.in_bytes[tier] - books.out_bytes[tier]
         if rest != books.used_bytes[tier]:
@@ -77,20 +119,33 @@ def _flow(arm: ArmResult) -> str:
     return ""
 
 
-def _one_tier(arm: ArmResult) -> str:
+def _pool_flow(pool: Pool) -> str:
+    rest = pool.book.in_bytes - pool.book.out_bytes
+    held_bytes = pool.book.used_bytes.value
+    return "" if rest == held_bytes else f"{rest} bytes in less out, {held_bytes} held"
+
+
+def _one_tier(replica: Replica) -> str:
     """A span that serves holds bytes in one tier, the one from which the ledger last saw it enter; no other does."""
-    if arm.ledger.wrong_source:
-        return f"{arm.ledger.wrong_source} moves left a tier in which the span was not"
-    life = arm.ladder.life
-    for span in range(len(arm.ladder.held_bytes)):
+    ledger = replica.ledger
+    if ledger.wrong_source:
+        return f"{ledger.wrong_source} moves left a tier in which the span was not"
+    ladder = replica.ladder
+    life = ladder.life
+    for span in range(len(ladder.held_bytes)):
         where = life.tier[span] if serveable(life.state[span]) else -1
-        if where != arm.ledger.where[span] or (where >= 0) != (arm.ladder.held_bytes[span] > 0):
+        if where != ledger.where[span] or (where >= 0) != (ladder.held_bytes[span] > 0):
             return f"span {span} is in two places"
     return ""
 
 
+def _pool_source(pool: Pool) -> str:
+    wrong = pool.book.wrong_source
+    return f"{wrong} moves into it of what it held, or out of it of what it did not" if wrong else ""
+
+
 def _cold(arm: ArmResult, ceiling: ArmResult) -> str:
-    mine, best = arm.ledger.computed_tokens[COLD], ceiling.ledger.computed_tokens[COLD]
+    mine, best = arm.books().computed_tokens[COLD], ceiling.ledger.computed_tokens[COLD]
     return "" if mine == best else f"{mine} cold tokens, {best} in the ceiling"
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.audit import Check, audit
-from harness.directives import DirectiveDigest, DirectiveText, preamble
+from harness.directives import DirectiveText, preamble
 from harness.documents import WholeFile
 from harness.engine import Engine
 from harness.errors import SetupError
-from harness.replay import ArmResult, ProgressSink, RequestSink, RowSink, replay_arm
+from harness.fleet import ArmResult, FleetOptions, check_fleet, check_pools
+from harness.replay import ProgressSink, RequestSink, Routing, RowSink, replay_arm, route
 from harness.trace import MAX_TOKENS, Trace
 from harness.workload import Workload, prepare
 from policy.journal import Row
@@ -41,6 +43,7 @@ class ReplayOptions:
     grace_us: int = 0
     demote_on_expiry: bool = True
     span_tokens: int = 4096
+    fleet: FleetOptions = field(default_factory=FleetOptions)
 
     def arms(self) -> list[str]:
         """Policy names in the order of the report, each once: the policy, its rivals, the ceiling."""
@@ -61,6 +64,7 @@ class Comparison:
     options: ReplayOptions
     engine: Engine
     workload: Workload
+    routing: Routing
     arms: dict[str, ArmResult]
     directives_sha256: dict[str, str]
     checks: list[Check]
@@ -91,10 +95,12 @@ def check_options(options: ReplayOptions) -> None:
         raise SetupError(f"--set with --policy {CEILING}: the ceiling has no settings; choose another --policy")
     if options.settings and options.policy in options.against:
         raise SetupError(f"--against {options.policy}: the same policy as --policy, whose --set it would not share")
+    check_fleet(options.fleet, options.ttl_us)
 
 
-def check_ttls(options: ReplayOptions, engine: Engine) -> None:
-    """Raise `SetupError` for a TTL of a tier that the engine does not have."""
+def check_tiers(options: ReplayOptions, engine: Engine) -> None:
+    """Raise `SetupError` for a TTL or a pool of a tier that the engine does not have."""
+    check_pools(options.fleet, engine)
     for tier in options.ttl_us:
         if tier not in engine.profiles:
             names = ", ".join(LADDER[code] for code in sorted(engine.profiles))
@@ -115,47 +121,52 @@ def compare(
     The options are good (`check_options`). Raises `SetupError` for figures that cannot be counted.
     """
     workload = prepare(trace, engine, options.span_tokens, options.now_ms)
+    routing = route(workload, options.fleet)
     ttls = options.ttls()
     start = preamble(workload)
-    text = DirectiveText()
+    texts = _texts(options.fleet)
     if directive_file is not None:
         directive_file.write(start)
     arms: dict[str, ArmResult] = {}
     digests: dict[str, str] = {}
     for name in options.arms():
         mine = name == options.policy
-        digest = DirectiveDigest(start, text)
-        on_rows: RowSink = digest if directive_file is None or not mine else _tee(digest, directive_file)
-        if follow is not None and mine:
-            on_rows = _both(on_rows, follow(workload, engine))
+        digest = hashlib.sha256(start)
+        # The ceiling is one engine, whose rows name no replica.
+        arm_texts = texts if not POLICIES[name].rules({}).hbm_unbounded else _texts(FleetOptions())
+        followed = follow(workload, engine) if follow is not None and mine else None
+        stream = directive_file if mine else None
         arms[name] = replay_arm(
             workload,
             engine,
             POLICIES[name],
             options.settings if mine else {},
             ttls,
-            on_rows,
+            routing,
+            [_sink(text, digest, stream, followed) for text in arm_texts],
             on_request if mine else None,
             on_progress,
         )
         digests[name] = digest.hexdigest()
-    return Comparison(options, engine, workload, arms, digests, audit(list(arms.values()), arms[CEILING]))
+    return Comparison(options, engine, workload, routing, arms, digests, audit(list(arms.values()), arms[CEILING]))
 
 
-def _tee(digest: DirectiveDigest, stream: WholeFile) -> RowSink:
-    """A sink that digests rows and writes their lines to `stream`."""
-
-    def sink(rows: list[Row]) -> None:
-        stream.write(digest(rows))
-
-    return sink
+def _texts(fleet: FleetOptions) -> list[DirectiveText]:
+    """A renderer of rows for each replica."""
+    if fleet.replicas == 1:
+        return [DirectiveText()]
+    return [DirectiveText(replica) for replica in range(fleet.replicas)]
 
 
-def _both(first: RowSink, second: RowSink) -> RowSink:
-    """A sink that passes rows to two others."""
+def _sink(text: DirectiveText, digest: hashlib._Hash, stream: WholeFile | None, followed: RowSink | None) -> RowSink:
+    """A sink that digests the lines of rows, writes them to `stream`, and passes the rows on."""
 
     def sink(rows: list[Row]) -> None:
-        first(rows)
-        second(rows)
+        lines = text.lines(rows)
+        digest.update(lines)
+        if stream is not None:
+            stream.write(lines)
+        if followed is not None:
+            followed(rows)
 
     return sink

@@ -1,12 +1,11 @@
 """The directive stream as text: one JSON line for each thing done to a span, as an engine adapter would consume it.
 
 A stream begins with a header and one `span` line for each span (its tokens and the blocks that name it), so that an
-adapter can tell which KV blocks a directive speaks of. Its digest is the digest of the file's bytes.
+adapter can tell which KV blocks a directive speaks of.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
 import orjson
@@ -34,13 +33,18 @@ def preamble(workload: Workload) -> bytes:
 
 
 class DirectiveText:
-    """Renders journal rows to lines. What does not depend on the row's numbers is rendered once."""
+    """Renders journal rows to lines. What does not depend on the row's numbers is rendered once.
 
-    def __init__(self) -> None:
+    In a fleet every line names its replica.
+    """
+
+    def __init__(self, replica: int | None = None) -> None:
+        self._start = b"{" if replica is None else b'{"replica":%d,' % replica
         self._tails: dict[tuple[int, int, int, int, int, int], bytes] = {}
 
     def lines(self, rows: Iterable[Row]) -> bytes:
         """The rows as lines, in order."""
+        start = self._start
         tails = self._tails
         out = []
         for now, action, directive, span, source, destination, outcome, reason, size_bytes in rows:
@@ -48,7 +52,7 @@ class DirectiveText:
             tail = tails.get(key)
             if tail is None:
                 tail = tails[key] = _tail(*key)
-            out.append(b'{"t_us":%d,"span":%d,"bytes":%d%s' % (now, span, size_bytes, tail))
+            out.append(b'%b"t_us":%d,"span":%d,"bytes":%d%b' % (start, now, span, size_bytes, tail))
         return b"".join(out)
 
 
@@ -62,20 +66,3 @@ def _tail(action: int, directive: int, source: int, destination: int, outcome: i
         "reason": "" if reason == NO_REASON else REASON_NAMES[reason],
     }
     return b"," + orjson.dumps(fields)[1:] + b"\n"
-
-
-class DirectiveDigest:
-    """sha256 over a whole stream, and optionally the stream itself into a file."""
-
-    def __init__(self, start: bytes, text: DirectiveText) -> None:
-        self._hash = hashlib.sha256(start)
-        self._text = text
-
-    def __call__(self, rows: list[Row]) -> bytes:
-        """Take in rows; returns their lines."""
-        data = self._text.lines(rows)
-        self._hash.update(data)
-        return data
-
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()

@@ -14,7 +14,7 @@ import orjson
 
 from harness.arguments import Arguments
 from harness.catalog.lookup import Catalog
-from harness.comparison import check_ttls, compare
+from harness.comparison import check_tiers, compare
 from harness.documents import canonical_bytes, write_whole
 from harness.errors import FakbenchError
 from harness.readers import read_trace
@@ -88,7 +88,7 @@ def derive(golden: Golden, root: Path, catalog: Catalog) -> bytes:
     """The report of a row, made anew."""
     engine = resolve_engine(catalog, golden.engine_options())
     options = golden.replay_options()
-    check_ttls(options, engine)
+    check_tiers(options, engine)
     comparison = compare(read_trace(root / golden.trace), engine, options)
     return canonical_bytes(build_report(comparison))
 

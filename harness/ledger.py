@@ -14,6 +14,8 @@ from policy.decisions import (
     ATTEND,
     COLD,
     COMPRESS_DEMOTE,
+    COPY,
+    DEDUPE,
     DIRECTIVE_NAMES,
     DROP,
     EVICT,
@@ -32,6 +34,25 @@ _CAUSES = len(REPREFILL_CAUSES) + 1
 _TIER_CODES = 9
 _OUTCOMES = len(OUTCOME_NAMES)
 _DIRECTIVES = len(DIRECTIVE_NAMES)
+_SUMS = (
+    "input_tokens",
+    "obligatory_tokens",
+    "unidentified_tokens",
+    "prefill_ns",
+    "stage_ns",
+    "attend_ns",
+    "offload_ns",
+    "promote_ns",
+)
+_COLUMNS = (
+    "hit_tokens",
+    "computed_tokens",
+    "decode_reads",
+    "decode_read_bytes",
+    "move_count",
+    "move_bytes",
+    "move_tokens",
+)
 _MOVE_KEYS = len(ACTION_NAMES) * _DIRECTIVES * _TIER_CODES * _TIER_CODES * _OUTCOMES
 
 
@@ -51,13 +72,10 @@ def split_move_key(key: int) -> tuple[int, int, int, int, int]:
     return action, directive, source, destination, outcome
 
 
-class Ledger:
-    """The books of one arm. Token counts are of prompt tokens; times are nanoseconds, charged once per operation."""
+class Books:
+    """What is counted over one arm: tokens of prompts, nanoseconds charged once per operation, and moves by kind."""
 
-    def __init__(self, spans: Spans, costs: TierCosts, capacity_bytes: array[int], start_us: int) -> None:
-        self.spans = spans
-        self.costs = costs
-        self.capacity_bytes = capacity_bytes
+    def __init__(self) -> None:
         self.hit_tokens = array("q", [0]) * TIER_COUNT
         # Tokens computed, by cause; index 0 is cold.
         self.computed_tokens = array("q", [0]) * _CAUSES
@@ -79,7 +97,32 @@ class Ledger:
         self.move_bytes = [0] * _MOVE_KEYS
         self.move_tokens = array("q", [0]) * _MOVE_KEYS
         self.evictions_by_reason: dict[int, int] = {}
-        # What each tier holds, by this ledger's own reading of the journal.
+
+    def prefill_tokens(self) -> int:
+        """Tokens computed, for whatever reason."""
+        return sum(self.computed_tokens) + self.obligatory_tokens + self.unidentified_tokens
+
+    def add(self, other: Books) -> None:
+        """Take in what another replica counted."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            for at, figure in enumerate(getattr(other, name)):
+                column[at] += figure
+        self.ttft_ns.extend(other.ttft_ns)
+        for reason, count in other.evictions_by_reason.items():
+            self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + count
+
+
+class Ledger(Books):
+    """The books of one replica, and its own reading of what every tier holds."""
+
+    def __init__(self, spans: Spans, costs: TierCosts, capacity_bytes: array[int], start_us: int) -> None:
+        super().__init__()
+        self.spans = spans
+        self.costs = costs
+        self.capacity_bytes = capacity_bytes
         self.held_bytes = array("q", [0]) * len(spans)
         self.used_bytes = array("q", [0]) * TIER_COUNT
         self.peak_bytes = array("q", [0]) * TIER_COUNT
@@ -90,6 +133,7 @@ class Ledger:
         self.over_capacity = 0
         self.wrong_source = 0
         self.where = array("q", [-1]) * len(spans)
+        # Shared by the replicas of a fleet: what any of them computed is cold no more.
         self.ever_computed = bytearray(len(spans))
 
     def advance(self, now_us: int) -> None:
@@ -125,11 +169,14 @@ class Ledger:
                     self.offload_ns += costs.move_ns(source, destination, size_bytes)
                 self._leave(span, source)
                 self._enter(span, destination, size_bytes)
-            elif action == EVICT or action == DROP:
-                if action == EVICT:
+            elif action == EVICT or action == DROP or action == DEDUPE:
+                if action == DEDUPE:
+                    self._reach(span, destination)
+                elif action == EVICT:
                     self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + 1
                 self._leave(span, source)
             elif action == ATTEND:
+                self._reach(span, source)
                 self.decode_reads[source] += output_tokens
                 self.decode_read_bytes[source] += output_tokens * size_bytes
                 self.attend_ns += costs.attend_ns(source, size_bytes, output_tokens)
@@ -140,6 +187,10 @@ class Ledger:
                 waited_stage_ns += costs.read_ns(source, size_bytes)
                 if action == RESTORED:
                     self._leave(span, source)
+                    self._enter(span, destination, self.spans.size_bytes[span])
+                else:
+                    self._reach(span, source)
+                if action == COPY:
                     self._enter(span, destination, self.spans.size_bytes[span])
         self.stage_ns += waited_stage_ns
         return waited_stage_ns, waited_attend_ns
@@ -167,6 +218,9 @@ class Ledger:
         self.unidentified_tokens += unidentified_tokens
         self.prefill_ns += prefill_ns
         self.ttft_ns.append(prefill_ns + waited_ns)
+
+    def _reach(self, span: int, tier: int) -> None:
+        """A span was used in `tier` and stays there, or is let go elsewhere because it is there."""
 
     def _enter(self, span: int, tier: int, size_bytes: int) -> None:
         """A span that was nowhere is in `tier`."""

@@ -15,20 +15,24 @@ from policy.tiers import LADDER
 
 
 @contextlib.contextmanager
-def request_file(path: Path, trace: Trace) -> Iterator[RequestSink]:
-    """A file with one JSON line for each request, in the order of the replay; `request` is its index in the file."""
+def request_file(path: Path, trace: Trace, replicas: int) -> Iterator[RequestSink]:
+    """A file with one JSON line for each request, in the order of the replay; `request` is its index in the file.
+
+    Where there are several `replicas` a line says which served it.
+    """
     with whole_file(path) as stream:
 
         def sink(account: RequestAccount) -> None:
-            stream.write(orjson.dumps(_line(account, trace), option=orjson.OPT_APPEND_NEWLINE))
+            stream.write(orjson.dumps(_line(account, trace, replicas), option=orjson.OPT_APPEND_NEWLINE))
 
         yield sink
 
 
-def _line(account: RequestAccount, trace: Trace) -> dict[str, object]:
+def _line(account: RequestAccount, trace: Trace, replicas: int) -> dict[str, object]:
     request = account.request
     return {
         "request": request,
+        **({"replica": account.replica} if replicas > 1 else {}),
         "t_us": account.time_us,
         "input_tokens": trace.input_tokens[request],
         "hit": {LADDER[tier]: tokens for tier, tokens in enumerate(account.hit_tokens) if tokens},

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.engine import Engine
-from harness.ledger import Ledger
+from harness.fleet import ArmResult, FleetOptions, build_arm
+from harness.routing import ROUTERS
 from harness.workload import Workload
 from policy.decisions import LOAD_REFUSED, STRANDED
 from policy.journal import Row
-from policy.ladder import UNBOUNDED_BYTES, Ladder
 from policy.lifecycle import Ttls
 from policy.policies.spec import PolicySpec
-from policy.rules import Rules
-from policy.serving import Serving
 from policy.tiers import HBM, TIER_COUNT, tier_code
-
-
-@dataclass(slots=True)
-class ArmResult:
-    """What one arm leaves behind: the policy's last state and the ledger's books."""
-
-    policy: str
-    rules: Rules
-    ladder: Ladder
-    ledger: Ledger
 
 
 @dataclass(slots=True)
@@ -34,6 +22,7 @@ class RequestAccount:
     """One request's outcome: tokens by where they came from. `hit_tokens` is by tier code."""
 
     request: int
+    replica: int
     time_us: int
     hit_tokens: array[int]
     cold_tokens: int
@@ -52,43 +41,44 @@ ProgressSink = Callable[[str, int, int], None]
 _EVENTS_PER_PROGRESS = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Who serves what: the fleet, and the replica of each request."""
+
+    fleet: FleetOptions
+    routes: array[int]
+
+
+def route(workload: Workload, fleet: FleetOptions) -> Routing:
+    """Deal the requests of `workload` out to the replicas."""
+    if fleet.replicas == 1:
+        return Routing(fleet, array("q", [0]) * workload.trace.requests)
+    return Routing(fleet, ROUTERS[fleet.router](workload, fleet.replicas))
+
+
 def replay_arm(
     workload: Workload,
     engine: Engine,
     spec: PolicySpec,
     settings: dict[str, int],
     ttls: Ttls,
-    on_rows: RowSink | None = None,
+    routing: Routing,
+    on_rows: Sequence[RowSink] = (),
     on_request: RequestSink | None = None,
     on_progress: ProgressSink | None = None,
 ) -> ArmResult:
-    """Replay `workload` under one policy. The sinks see every journal row and every finished request, in order."""
-    rules = spec.rules(settings)
-    present = engine.present()
-    capacity = engine.capacity_bytes()
-    if not rules.colder_tiers:
-        for tier in range(HBM + 1, TIER_COUNT):
-            present[tier] = 0
-    if rules.hbm_unbounded:
-        capacity[HBM] = UNBOUNDED_BYTES
-    costs = engine.costs()
-    ladder = Ladder(
-        workload.spans,
-        present,
-        engine.attendable(),
-        capacity,
-        costs,
-        ttls if rules.ttls else Ttls(0, 0, 1),
-        rules,
-    )
-    ledger = Ledger(workload.spans, costs, capacity, workload.start_us)
-    runner = _Runner(workload, ladder, ledger, on_rows, on_request)
+    """Replay `workload` under one policy. The sinks see every journal row and every finished request, in order.
+
+    `on_rows` is empty, or has a sink for each replica.
+    """
+    arm = build_arm(spec.name, spec.rules(settings), workload, engine, ttls, routing.fleet)
+    runner = _Runner(workload, arm, routing.routes, on_rows, on_request)
     total = len(workload.events)
     for done in range(0, total, _EVENTS_PER_PROGRESS):
         runner.run(done, min(done + _EVENTS_PER_PROGRESS, total))
         if on_progress is not None:
             on_progress(spec.name, min(done + _EVENTS_PER_PROGRESS, total), total)
-    return ArmResult(spec.name, rules, ladder, ledger)
+    return arm
 
 
 class _Runner:
@@ -97,50 +87,70 @@ class _Runner:
     def __init__(
         self,
         workload: Workload,
-        ladder: Ladder,
-        ledger: Ledger,
-        on_rows: RowSink | None,
+        arm: ArmResult,
+        routes: array[int],
+        on_rows: Sequence[RowSink],
         on_request: RequestSink | None,
     ) -> None:
         self.workload = workload
-        self.ladder = ladder
-        self.serving = Serving(ladder)
-        self.ledger = ledger
+        self.arm = arm
+        self.replicas = arm.replicas
+        self.routes = routes
         self.on_rows = on_rows
         self.on_request = on_request
+        # Deadlines of several replicas fall in one order.
+        self.timed = len(self.replicas) > 1 and self.replicas[0].ladder.timed
 
     def run(self, first: int, end: int) -> None:
         """Replay the events from `first` up to, not including, `end`."""
-        ladder = self.ladder
-        ledger = self.ledger
+        replicas = self.replicas
+        alone = len(replicas) == 1
         # The ceiling is deaf to what the world does to its tiers.
-        deaf = ladder.rules.hbm_unbounded
+        deaf = self.arm.rules.hbm_unbounded
+        now = self.workload.start_us
         for at in range(first, end):
             event = self.workload.events[at]
             now = self.workload.event_us[at]
-            ladder.age(now)
-            if event >= 0:
-                self._request(event, now)
+            if self.timed:
+                self._age(now)
+            if event < 0:
+                for replica in range(len(replicas)):
+                    replicas[replica].ladder.age(now)
+                    if not deaf:
+                        self._control(-1 - event, replica, now)
+                    self._settle(replica, 0)
             else:
-                if not deaf:
-                    self._control(-1 - event, now)
-                self._settle(0)
-            ledger.advance(now)
+                self._request(event, 0 if alone else self.routes[event], now)
+        for one in replicas:
+            one.ledger.advance(now)
+        for pool in self.arm.pools:
+            pool.book.advance(now)
 
-    def _request(self, request: int, now: int) -> None:
+    def _age(self, now: int) -> None:
+        """Deadlines up to `now`, whichever replica's falls next; at one time, the replica's with the lower number."""
+        while True:
+            falls, index = min((one.ladder.deadlines.next(), index) for index, one in enumerate(self.replicas))
+            if falls > now:
+                return
+            self.replicas[index].ladder.age(falls)
+            self._settle(index, 0)
+
+    def _request(self, request: int, index: int, now: int) -> None:
         workload = self.workload
         trace = workload.trace
         tree = workload.tree
-        ladder = self.ladder
-        ledger = self.ledger
-        serving = self.serving
+        replica = self.replicas[index]
+        ladder = replica.ladder
+        ledger = replica.ledger
+        serving = replica.serving
         life_tier = ladder.life.tier
         spans = workload.spans
         output_tokens = trace.output_tokens[request]
         path = tree.path[tree.path_start[request] : tree.path_start[request + 1]]
 
+        ladder.age(now)
         # What fell before this request is not this request's to wait for.
-        self._settle(0)
+        self._settle(index, 0)
         serving.begin(path)
         run = serving.match(path)
         kept = serving.cut(path, run, output_tokens)
@@ -165,7 +175,7 @@ class _Runner:
                 ladder.drop(span, LOAD_REFUSED if at < gap else STRANDED, now)
             computed_tokens += spans.tokens[span]
             prefill_ns += spans.recompute_ns[span]
-            if not ledger.computed(span, ladder.lost_by[span]):
+            if not ledger.computed(span, ladder.why_lost(span)):
                 cold_tokens += spans.tokens[span]
             serving.fill(span, now)
         unidentified_tokens = trace.unidentified_tokens[request]
@@ -175,13 +185,14 @@ class _Runner:
             prefill_ns += spans.last_token_ns[path[-1]]
             obligatory = 1
         serving.end(path, now)
-        stage_ns, attend_ns = self._settle(output_tokens)
+        stage_ns, attend_ns = self._settle(index, output_tokens)
         ledger.request(trace.input_tokens[request], unidentified_tokens, prefill_ns, stage_ns + attend_ns)
         if self.on_request is not None and before is not None:
             hits = array("q", [now_hit - was for now_hit, was in zip(ledger.hit_tokens, before, strict=True)])
             self.on_request(
                 RequestAccount(
                     request,
+                    index,
                     now,
                     hits,
                     cold_tokens,
@@ -193,9 +204,9 @@ class _Runner:
                 )
             )
 
-    def _control(self, index: int, now: int) -> None:
+    def _control(self, index: int, replica: int, now: int) -> None:
         control = self.workload.trace.controls[index]
-        ladder = self.ladder
+        ladder = self.replicas[replica].ladder
         tiers = [tier_code(control.tier)] if control.tier else list(range(TIER_COUNT))
         for tier in tiers:
             if not ladder.present[tier]:
@@ -207,12 +218,13 @@ class _Runner:
             else:
                 ladder.press(tier, control.value, now)
 
-    def _settle(self, output_tokens: int) -> tuple[int, int]:
-        journal = self.ladder.journal
+    def _settle(self, index: int, output_tokens: int) -> tuple[int, int]:
+        replica = self.replicas[index]
+        journal = replica.ladder.journal
         if not journal.rows:
             return 0, 0
         rows = journal.rows
         journal.rows = []
-        if self.on_rows is not None:
-            self.on_rows(rows)
-        return self.ledger.settle(rows, output_tokens)
+        if self.on_rows:
+            self.on_rows[index](rows)
+        return replica.ledger.settle(rows, output_tokens)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from harness.comparison import Comparison
-from harness.ledger import Ledger, split_move_key
-from harness.replay import ArmResult
-from harness.utilisation import engine_busy_ppm, link_utilisation_ppm, tier_utilisation_ppm
+from harness.fleet import ArmResult
+from harness.fleet_report import fleet_section
+from harness.ledger import Books, split_move_key
+from harness.occupancy import occupancy_bytes, tiers_of
+from harness.utilisation import busiest, engine_busy_ppm, link_utilisation_ppm, tier_utilisation_ppm
 from harness.verdict import compare_arm
 from harness.warnings import find_warnings
 from harness.workload import US_PER_MS
@@ -44,6 +46,7 @@ def build_report(comparison: Comparison) -> dict[str, Any]:
         "machine": _machine(comparison),
         "model": _model(comparison),
         "parameters": _parameters(comparison),
+        **fleet_section(comparison),
         "arms": arms,
         "comparison": {
             "baseline": baseline,
@@ -137,9 +140,11 @@ def _parameters(comparison: Comparison) -> dict[str, Any]:
 
 
 def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
-    books = arm.ledger
-    ladder = arm.ladder
-    tiers = [tier for tier in range(len(LADDER)) if ladder.present[tier]]
+    books = arm.books()
+    engine = comparison.engine
+    ledgers = [replica.ledger for replica in arm.replicas]
+    ladders = [replica.ladder for replica in arm.replicas]
+    tiers = tiers_of(arm)
     duration_us = comparison.workload.duration_us
     return {
         "rules": {spec.name: getattr(arm.rules, spec.name) for spec in RULE_SPECS},
@@ -158,36 +163,32 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "offload": books.offload_ns,
             "promote": books.promote_ns,
         },
-        "engine_busy_ppm": engine_busy_ppm(books, duration_us),
-        "utilisation_ppm": tier_utilisation_ppm(comparison.engine, books, tiers, duration_us),
-        "link_utilisation_ppm": link_utilisation_ppm(comparison.engine, books, duration_us),
+        # Of a fleet, the busiest replica's. The ceiling's one engine does the work of all.
+        "engine_busy_ppm": max(engine_busy_ppm(ledger, duration_us) for ledger in ledgers)
+        * len(ledgers)
+        // comparison.options.fleet.replicas,
+        "utilisation_ppm": busiest(tier_utilisation_ppm(engine, ledger, tiers, duration_us) for ledger in ledgers),
+        "link_utilisation_ppm": busiest(link_utilisation_ppm(engine, ledger, duration_us) for ledger in ledgers),
         "ttft_ns": _percentiles(books),
         "moves": _moves(books),
         "evictions": {REASON_NAMES[reason]: count for reason, count in sorted(books.evictions_by_reason.items())},
         "lifecycle": {
-            "expiring": ladder.expiring_count,
-            "expired": ladder.expired_count,
-            "revived": ladder.revived_count,
+            "expiring": sum(ladder.expiring_count for ladder in ladders),
+            "expired": sum(ladder.expired_count for ladder in ladders),
+            "revived": sum(ladder.revived_count for ladder in ladders),
         },
-        "occupancy_bytes": {
-            LADDER[tier]: {
-                "peak": books.peak_bytes[tier],
-                "mean": books.byte_us[tier] // duration_us if duration_us else books.used_bytes[tier],
-                "end": books.used_bytes[tier],
-            }
-            for tier in tiers
-        },
+        "occupancy_bytes": {LADDER[tier]: occupancy_bytes(arm, tier, duration_us) for tier in tiers},
         "directives_sha256": comparison.directives_sha256[arm.policy],
     }
 
 
-def _percentiles(books: Ledger) -> dict[str, int]:
+def _percentiles(books: Books) -> dict[str, int]:
     """Nearest-rank percentiles of the time to first token, without queueing."""
     ordered = sorted(books.ttft_ns)
     return {f"p{percent}": ordered[-(-percent * len(ordered) // 100) - 1] for percent in _PERCENTILES}
 
 
-def _moves(books: Ledger) -> list[dict[str, Any]]:
+def _moves(books: Books) -> list[dict[str, Any]]:
     """A row for each kind of move that occurred, in the order of the codes."""
     rows = []
     for key, count in enumerate(books.move_count):

@@ -48,6 +48,13 @@ def parse_duration_us(text: str, option: str) -> int:
     return value
 
 
+def parse_count(text: str, option: str) -> int:
+    """A whole number. Raises `SetupError` naming `option`."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise SetupError(f"{option} {text}: not a whole number; give one like 8")
+    return int(text)
+
+
 def parse_tier(name: str, option: str) -> int:
     """The code of a tier that can hold spans. Raises `SetupError` naming `option`."""
     if name not in LADDER:

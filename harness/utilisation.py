@@ -6,17 +6,19 @@ each for its own time; a read in place is one read for the prefill and one for e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.engine import Engine, LinkLimit
-from harness.ledger import Ledger, split_move_key
+from harness.ledger import Books, split_move_key
 from policy.cost import PPM
-from policy.decisions import ATTEND, DROP, EVICT, FAULT, FILL
+from policy.decisions import ATTEND, DEDUPE, DROP, EVICT, FAULT, FILL
 from policy.tiers import DRAM, HBM, LADDER, TIER_COUNT
 
 
 class Traffic:
     """Operations and bytes by tier, and bytes by direction between two tiers."""
 
-    def __init__(self, books: Ledger) -> None:
+    def __init__(self, books: Books) -> None:
         self.operations = list(books.decode_reads)
         self.size_bytes = list(books.decode_read_bytes)
         self.crossed_bytes: dict[tuple[int, int], int] = {}
@@ -28,7 +30,7 @@ class Traffic:
 
     def _add(self, key: int, count: int, size_bytes: int) -> None:
         action, _, source, destination, outcome = split_move_key(key)
-        if action in (FILL, EVICT, DROP):
+        if action in (FILL, EVICT, DROP, DEDUPE):
             return
         self.operations[source] += count
         self.size_bytes[source] += size_bytes
@@ -46,12 +48,12 @@ class Traffic:
         self.crossed_bytes[source, destination] = self.crossed_bytes.get((source, destination), 0) + size_bytes
 
 
-def engine_busy_ppm(books: Ledger, duration_us: int) -> int:
+def engine_busy_ppm(books: Books, duration_us: int) -> int:
     """Parts per million of the trace that the engine needs for prefill and slower reads alone; 0 without a duration."""
     return _share_ppm(books.prefill_ns + books.attend_ns, duration_us) if duration_us else 0
 
 
-def tier_utilisation_ppm(engine: Engine, books: Ledger, tiers: list[int], duration_us: int) -> dict[str, int]:
+def tier_utilisation_ppm(engine: Engine, books: Books, tiers: list[int], duration_us: int) -> dict[str, int]:
     """Parts per million for which each of `tiers` is busy; empty where the trace has no duration."""
     if not duration_us:
         return {}
@@ -66,7 +68,7 @@ def tier_utilisation_ppm(engine: Engine, books: Ledger, tiers: list[int], durati
     return busy
 
 
-def link_utilisation_ppm(engine: Engine, books: Ledger, duration_us: int) -> dict[str, int]:
+def link_utilisation_ppm(engine: Engine, books: Books, duration_us: int) -> dict[str, int]:
     """The same for links: the busier of the two ways, or both together where a link has a bound for that.
 
     The link between HBM and DRAM is the accelerator's own (PCIe, C2C): whatever enters or leaves HBM crosses it.
@@ -78,6 +80,15 @@ def link_utilisation_ppm(engine: Engine, books: Ledger, duration_us: int) -> dic
         f"{LADDER[link.hotter]}-{LADDER[link.colder]}": _share_ppm(_link_ns(link, crossed), duration_us)
         for link in engine.links
     }
+
+
+def busiest(shares: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Of the shares of several replicas, the largest at each place."""
+    found: dict[str, int] = {}
+    for share in shares:
+        for place, ppm in share.items():
+            found[place] = max(found.get(place, 0), ppm)
+    return found
 
 
 def _link_ns(link: LinkLimit, crossed: dict[tuple[int, int], int]) -> int:

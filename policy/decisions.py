@@ -14,6 +14,9 @@ RESTORED = 7
 STREAM = 8
 ATTEND = 9
 DROP = 10
+# Between a host and a pool that it shares: a staged copy of what the pool keeps, and letting go of what it has already.
+COPY = 11
+DEDUPE = 12
 
 ACTION_NAMES = (
     "keep",
@@ -27,6 +30,8 @@ ACTION_NAMES = (
     "stream",
     "attend",
     "drop",
+    "copy",
+    "dedupe",
 )
 
 NO_DIRECTIVE = 0
@@ -73,6 +78,8 @@ FAULT_CAUSE = 5
 LOAD_REFUSED = 6
 STRANDED = 7
 BYPASSED = 8
+# In a fleet: another replica computed it, and this one cannot reach its copy.
+ELSEWHERE = 9
 
 CAUSE_NAMES = (
     "cold",
@@ -84,6 +91,7 @@ CAUSE_NAMES = (
     "load_refused",
     "stranded",
     "bypassed",
+    "elsewhere",
 )
 REPREFILL_CAUSES = CAUSE_NAMES[1:]
 

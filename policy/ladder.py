@@ -23,6 +23,8 @@ from policy.decisions import (
     PRESSURE,
     PROMOTE,
     RECOMPUTE_CHEAPER_THAN_RETAIN,
+    RESTORE,
+    RESTORED,
 )
 from policy.journal import Journal
 from policy.lifecycle import EXPIRING, RESIDENT, SPILLED, Lifecycle, Ttls
@@ -34,6 +36,14 @@ from policy.tiers import HBM, NO_TIER, RECOMPUTE, TIER_COUNT, next_warmer
 
 UNBOUNDED_BYTES = 2**62
 NEVER = -(2**62)
+
+
+def limit_under(capacity_bytes: int, fill_ppm: int) -> int:
+    """What may be held of a capacity of which others hold `fill_ppm`."""
+    if capacity_bytes == UNBOUNDED_BYTES:
+        # Part of what has no bound is no bound, but a full tier is full.
+        return 0 if fill_ppm >= PPM else UNBOUNDED_BYTES
+    return capacity_bytes - capacity_bytes * fill_ppm // PPM
 
 
 class Ladder:
@@ -116,12 +126,7 @@ class Ladder:
 
     def press(self, tier: int, fill_ppm: int, now: int) -> None:
         """Others hold `fill_ppm` of a tier from now on: spans are relocated until the rest fits."""
-        capacity_bytes = self.capacity_bytes[tier]
-        if capacity_bytes == UNBOUNDED_BYTES:
-            # Part of what has no bound is no bound, but a full tier is full.
-            limit_bytes = 0 if fill_ppm >= PPM else UNBOUNDED_BYTES
-        else:
-            limit_bytes = capacity_bytes - capacity_bytes * fill_ppm // PPM
+        limit_bytes = limit_under(self.capacity_bytes[tier], fill_ppm)
         self.free_bytes[tier] += limit_bytes - self.limit_bytes[tier]
         self.limit_bytes[tier] = limit_bytes
         while self.free_bytes[tier] < 0:
@@ -159,20 +164,36 @@ class Ladder:
             )
             action = planner.action
             destination = planner.to_tier
-            directive = planner.directive
             reason = planner.reason
-            moved_bytes = planner.moved_bytes
             if action == EVICT:
                 cause = COST if reason == RECOMPUTE_CHEAPER_THAN_RETAIN else asked_by
-                self._lose(span, action, directive, reason, cause, now)
+                self._lose(span, action, planner.directive, reason, cause, now)
                 return
-            if self.make_room(destination, moved_bytes, now):
-                self.journal.add(now, action, directive, span, tier, destination, OK, reason, moved_bytes)
-                if action == COMPRESS_DEMOTE:
-                    self.lossy[span] = 1
-                self.move(span, destination, moved_bytes, now)
+            if self.carry(span, action, planner.directive, destination, reason, planner.moved_bytes, now):
                 return
             full |= 1 << destination
+
+    def carry(
+        self, span: int, action: int, directive: int, destination: int, reason: int, moved_bytes: int, now: int
+    ) -> bool:
+        """Do what was planned. False where no room can be made there: the plan is void."""
+        if not self.make_room(destination, moved_bytes, now):
+            return False
+        self.journal.add(now, action, directive, span, self.life.tier[span], destination, OK, reason, moved_bytes)
+        if action == COMPRESS_DEMOTE:
+            self.lossy[span] = 1
+        self.move(span, destination, moved_bytes, now)
+        return True
+
+    def restore(self, span: int, now: int) -> None:
+        """A span comes back to HBM, where room was made for it; only then is its source released."""
+        tier = self.life.tier[span]
+        self.journal.add(now, RESTORED, RESTORE, span, tier, HBM, OK, NO_REASON, self.held_bytes[span])
+        self.move(span, HBM, self.spans.size_bytes[span], now)
+
+    def why_lost(self, span: int) -> int:
+        """Why a span that is nowhere is nowhere, as a cause of `policy.decisions`; `COLD` where it never was."""
+        return self.lost_by[span]
 
     def _compressed_bytes(self, span: int) -> int:
         """Size of a span's acceptable compressed form; 0 where there is none, or it is compressed already."""
@@ -200,8 +221,7 @@ class Ladder:
         planner = self.planner
         planner.plan(tier, RESIDENT, 1, 1, self.ttls.demote_on_expiry, size_bytes, self.spans.recompute_ns[span], 0)
         if planner.action == PROMOTE:
-            self.journal.add(now, PROMOTE, planner.directive, span, tier, warmer, OK, planner.reason, size_bytes)
-            self.move(span, warmer, size_bytes, now)
+            self.carry(span, PROMOTE, planner.directive, warmer, planner.reason, size_bytes, now)
 
     def arrive(self, span: int, tier: int, size_bytes: int) -> None:
         """Account a span as held in `tier` and start watching its TTL."""
@@ -236,6 +256,10 @@ class Ladder:
         self.order.leave(span)
         self.life.evict(span, now)
         self.lost_by[span] = cause
+
+    def is_pooled(self, tier: int) -> bool:
+        """Whether a tier is not this ladder's own: here every one is."""
+        return False
 
     def used_bytes(self, tier: int) -> int:
         """What a tier holds."""

@@ -45,9 +45,11 @@ class Recency:
             self._compact(tier)
 
     def leave(self, span: int) -> None:
-        """The span is in no tier any more."""
-        self.members[self.where[span]] -= 1
-        self.where[span] = NO_TIER
+        """The span is in no tier any more, if it was in one."""
+        before = self.where[span]
+        if before != NO_TIER:
+            self.members[before] -= 1
+            self.where[span] = NO_TIER
 
     def touch(self, span: int) -> None:
         """The span is now the most recently used of all."""

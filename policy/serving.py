@@ -117,8 +117,7 @@ class Serving:
         if self.attends(span, tier, output_tokens):
             ladder.journal.add(now, ATTEND, ROUTE, span, tier, tier, OK, NO_REASON, held_bytes)
         elif ladder.make_room(HBM, ladder.spans.size_bytes[span], now):
-            ladder.journal.add(now, RESTORED, RESTORE, span, tier, HBM, OK, NO_REASON, held_bytes)
-            ladder.move(span, HBM, ladder.spans.size_bytes[span], now)
+            ladder.restore(span, now)
         else:
             ladder.journal.add(now, STREAM, RESTORE, span, tier, HBM, OK, NO_REASON, held_bytes)
         return True

@@ -7,7 +7,7 @@ from typing import Any
 
 from model_costs import TIERS, Costs
 
-CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed")
+CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed", "elsewhere")
 DIRECTIVES = {
     "fill": "",
     "drop": "",

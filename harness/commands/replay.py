@@ -60,6 +60,14 @@ def replay(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A rule of the policy (`fakbench policies`). Repeatable."),
     ] = None,
+    replicas: Annotated[int, typer.Option(help="Engines of this kind that share the traffic.")] = 1,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIER=HOSTS", help="A tier that so many replicas share: cxl=8. Repeatable."),
+    ] = None,
+    router: Annotated[
+        str, typer.Option(help="Who gets a request: round-robin, least-loaded or prefix.")
+    ] = "round-robin",
     out: Annotated[Path | None, typer.Option(help="Write the JSON report here.")] = None,
     directives: Annotated[Path | None, typer.Option(help="Write the policy's directive stream here (JSONL).")] = None,
     per_request: Annotated[Path | None, typer.Option(help="Write a line for each request here (JSONL).")] = None,
@@ -92,7 +100,7 @@ def replay(
     from harness.catalog.lookup import find_catalog, load_catalog
     from harness.commands.metrics import replay_metrics
     from harness.commands.progress import progress_bar
-    from harness.comparison import check_ttls, compare
+    from harness.comparison import check_tiers, compare
     from harness.documents import canonical_bytes, refuse_shared_paths, whole_file
     from harness.errors import EXIT_DIFFERENCE, EXIT_OK
     from harness.per_request import request_file
@@ -117,6 +125,9 @@ def replay(
         demote_on_expiry=demote_on_expiry,
         span_tokens=span_tokens,
         set=tuple(setting or []),
+        replicas=replicas,
+        pool=tuple(pool or []),
+        router=router,
     )
     refuse_shared_paths(
         {"the trace": trace} | ({"the catalog": catalog} if catalog else {}),
@@ -124,7 +135,7 @@ def replay(
     )
     options = arguments.replay_options()
     engine = resolve_engine(load_catalog(find_catalog(catalog, os.environ)), arguments.engine_options())
-    check_ttls(options, engine)
+    check_tiers(options, engine)
     loaded = read_trace(
         trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids
     )
@@ -132,7 +143,7 @@ def replay(
         # Every output is opened before the replay, and takes its name only when all of it is done.
         out_file = stack.enter_context(whole_file(out)) if out else None
         directive_file = stack.enter_context(whole_file(directives)) if directives else None
-        on_request = stack.enter_context(request_file(per_request, loaded)) if per_request else None
+        on_request = stack.enter_context(request_file(per_request, loaded, replicas)) if per_request else None
         followed = stack.enter_context(replay_metrics(metrics, metrics_port, metrics_host))
         on_progress = stack.enter_context(progress_bar(loaded.requests))
         follow = followed.follow if followed else None

@@ -18,6 +18,8 @@ from harness.replay import RowSink
 from harness.workload import Workload
 from policy.decisions import (
     COMPRESS_DEMOTE,
+    COPY,
+    DEDUPE,
     DEMOTE,
     DIRECTIVE_NAMES,
     DROP,
@@ -133,8 +135,8 @@ def span_digest(trace_sha256: str, span: int) -> str:
 
 
 def bytes_moved(kind: Kind, row_bytes: int) -> int:
-    """What of a row's bytes went over a link: the row of an eviction says what was let go of."""
-    return 0 if kind[0] == EVICT else row_bytes
+    """What of a row's bytes went over a link: the row of an eviction says what was let go."""
+    return 0 if kind[0] in (EVICT, DEDUPE) else row_bytes
 
 
 def _held(kind: Kind, row_bytes: int, span_bytes: int) -> list[tuple[int, int]]:
@@ -144,8 +146,10 @@ def _held(kind: Kind, row_bytes: int, span_bytes: int) -> list[tuple[int, int]]:
         return [(destination, row_bytes)]
     if action in _MOVES:
         return [(source, -(span_bytes if action == COMPRESS_DEMOTE else row_bytes)), (destination, row_bytes)]
-    if action == EVICT or action == DROP:
+    if action in (EVICT, DROP, DEDUPE):
         return [(source, -row_bytes)]
+    if action == COPY:
+        return [(destination, span_bytes)]
     if action == RESTORED and outcome == OK:
         return [(source, -row_bytes), (destination, span_bytes)]
     return []
