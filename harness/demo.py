@@ -13,7 +13,7 @@ from harness.engine import Engine, Prefill
 from harness.packaged import data_file
 from harness.readers import read_trace
 from harness.render.table import ascii_table
-from harness.render.view import Table
+from harness.render.tables import Table
 from harness.units import milliseconds
 from policy.cost import recompute_ns
 from policy.costs_by_tier import TierCosts

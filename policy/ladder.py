@@ -15,6 +15,7 @@ from policy.decisions import (
     COMPRESS_DEMOTE,
     COST,
     DROP,
+    ELSEWHERE,
     EVICT,
     EXPIRED_CAUSE,
     NO_DIRECTIVE,
@@ -192,8 +193,8 @@ class Ladder:
         self.move(span, HBM, self.spans.size_bytes[span], now)
 
     def why_lost(self, span: int) -> int:
-        """Why a span that is nowhere is nowhere, as a cause of `policy.decisions`; `COLD` where it never was."""
-        return self.lost_by[span]
+        """Why a span that is nowhere is nowhere, as a cause of `policy.decisions`. What never was here is elsewhere."""
+        return self.lost_by[span] or ELSEWHERE
 
     def _compressed_bytes(self, span: int) -> int:
         """Size of a span's acceptable compressed form; 0 where there is none, or it is compressed already."""

@@ -7,7 +7,9 @@ from typing import Any
 
 from model_costs import TIERS, Costs
 
-CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed", "elsewhere")
+CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed")
+# A replay of one engine has it too, and never counts it.
+ALONE = {"elsewhere": 0}
 DIRECTIVES = {
     "fill": "",
     "drop": "",
@@ -90,7 +92,7 @@ class Books:
                 "cold": self.tokens["cold"],
                 "obligatory": self.tokens["obligatory"],
                 "unidentified": self.tokens["unidentified"],
-                "reprefilled": {cause: self.reprefilled[cause] for cause in CAUSES},
+                "reprefilled": {cause: self.reprefilled[cause] for cause in CAUSES} | ALONE,
             },
             "time_ns": {name: self.time_ns[name] for name in ("prefill", "stage", "attend", "offload", "promote")},
             "utilisation_ppm": {tier: self.busy_ppm(tier, duration_us) for tier in tiers} if duration_us else {},

@@ -10,8 +10,8 @@ from harness.catalog.machine import Machine
 from harness.catalog.model import Model, kv_bytes_per_token, kv_bytes_per_token_past_window
 from harness.catalog.walk import figures_of
 from harness.render.table import ascii_table
+from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import Table
 from harness.units import size
 from policy.tiers import LADDER
 

@@ -8,7 +8,7 @@ from harness.commands.saying import say
 def policies() -> None:
     """List the policies, and every rule with its value in each."""
     from harness.render.table import ascii_table
-    from harness.render.view import Table
+    from harness.render.tables import Table
     from policy.policies.registry import POLICIES
     from policy.rules import RULE_SPECS
 

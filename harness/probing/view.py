@@ -13,8 +13,8 @@ from harness.probing.readings import UNKNOWN, Readings
 from harness.probing.topology import Topology
 from harness.render.pinned import new_grid, printed
 from harness.render.table import ascii_table
+from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import Table
 from harness.units import size
 from policy.tiers import TIER_NAMES
 

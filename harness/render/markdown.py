@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import Table, build_view
+from harness.render.view import build_view
 
 # What begins markup, an automatic link, a mention, a formula or an emoji somewhere; a point makes links and lists.
 _SPECIAL = "\\`*_{}[]<>#|~!&@$:"

@@ -7,8 +7,9 @@ from typing import Any
 from rich.text import Text
 
 from harness.render.pinned import new_grid, printed
+from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import Table, build_view
+from harness.render.view import build_view
 
 # Wide enough that no cell is ever cut or wrapped, whatever the terminal: the bytes may not depend on it.
 _WIDTH = 4000

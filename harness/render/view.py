@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness.render.fleet import fleet_tables
 from harness.render.footer import build_footer
+from harness.render.tables import Table
 from harness.units import counted, milliseconds, percent, seconds, size
 from harness.verdict import ratio_ppm, waited_ns
 from policy.policies.registry import CEILING
@@ -40,16 +42,6 @@ def _reason(code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A titled table. The first `left` columns are words, the others numbers."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    left: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """What is said before the tables, the tables, and what is said after them."""
 
@@ -68,6 +60,7 @@ def build_view(report: Report) -> View:
         _moves(report),
         _tiers(report),
         _links(report),
+        *fleet_tables(report),
     ]
     if any(sum(arm["lifecycle"].values()) for arm in report["arms"].values()):
         tables.append(_lifecycle(report))
@@ -179,10 +172,11 @@ def _moves(report: Report) -> Table:
 def _tiers(report: Report) -> Table:
     rows = []
     machine = report["machine"]["tiers"]
+    replicas = report["fleet"]["replicas"] if "fleet" in report else 1
     for name, arm in report["arms"].items():
         for tier, occupancy in arm["occupancy_bytes"].items():
             unbounded = machine[tier]["capacity_bytes"] == 0 or (arm["rules"]["hbm_unbounded"] and tier == "hbm")
-            capacity = "unbounded" if unbounded else size(machine[tier]["capacity_bytes"])
+            capacity = "unbounded" if unbounded else size(machine[tier]["capacity_bytes"] * replicas)
             held = [size(occupancy[key]) for key in ("peak", "mean", "end")]
             rows.append([name, tier, capacity, *held, _busy(arm["utilisation_ppm"], tier)])
     return Table("How full and how busy", ["arm", "tier", "capacity", "peak", "mean", "end", "busy"], rows, left=2)

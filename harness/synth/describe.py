@@ -9,7 +9,7 @@ from msgspec import inspect
 
 from harness.documents import canonical_bytes
 from harness.render.table import ascii_table
-from harness.render.view import Table
+from harness.render.tables import Table
 from harness.synth.recipe import Recipe
 from harness.synth.registry import WORKLOADS
 
