@@ -30,7 +30,8 @@ from policy.decisions import (
 from policy.journal import Journal
 from policy.lifecycle import EXPIRING, RESIDENT, SPILLED, Lifecycle, Ttls
 from policy.placement import NO_ROOM, Planner
-from policy.recency import NO_SPAN, Recency
+from policy.radix_order import RadixOrder
+from policy.recency import Recency
 from policy.rules import Rules
 from policy.spans import Spans
 from policy.tiers import HBM, NO_TIER, RECOMPUTE, TIER_COUNT, next_warmer
@@ -72,7 +73,7 @@ class Ladder:
         self.ttls = ttls
         self.rules = rules
         self.life = Lifecycle(count, attendable, rules.restart_on_revival, rules.ttl_on_spilled)
-        self.order = Recency(count)
+        self.order = RadixOrder(count) if rules.radix else Recency(count)
         self.deadlines = Deadlines()
         self.journal = Journal()
         # What a tier may hold: its capacity less what others hold of it (`pressure`); and what of that is free.
@@ -131,7 +132,8 @@ class Ladder:
         self.free_bytes[tier] += limit_bytes - self.limit_bytes[tier]
         self.limit_bytes[tier] = limit_bytes
         while self.free_bytes[tier] < 0:
-            self.relocate(self.order.victim(tier), PRESSURE, now)
+            for victim in self.order.victims(tier):
+                self.relocate(victim, PRESSURE, now)
 
     def make_room(self, tier: int, size_bytes: int, now: int) -> bool:
         """Free `size_bytes` in a tier by relocating its least recently used spans, those of the request apart."""
@@ -140,10 +142,11 @@ class Ladder:
         while self.free_bytes[tier] < size_bytes:
             if tier != HBM and not self.cascade:
                 return False
-            victim = self.order.victim(tier)
-            if victim == NO_SPAN:
+            victims = self.order.victims(tier)
+            if not victims:
                 return False
-            self.relocate(victim, PRESSURE, now)
+            for victim in victims:
+                self.relocate(victim, PRESSURE, now)
         return True
 
     def relocate(self, span: int, asked_by: int, now: int) -> None:

@@ -56,6 +56,23 @@ class Recency:
         self.clock += 1
         self.stamp[span] = self.clock
 
+    def begin(self, path: "array[int]") -> None:
+        """A request begins: no span of its path is a victim until it ends."""
+        for span in path:
+            self.pinned[span] = 1
+
+    def end(self, path: "array[int]") -> None:
+        """The request is over. Its path is touched from its deepest span to its root."""
+        for at in range(len(path) - 1, -1, -1):
+            self.touch(path[at])
+            self.pinned[path[at]] = 0
+        self.release()
+
+    def victims(self, tier: int) -> "list[int]":
+        """The spans of `tier` that leave together when room is needed: the victim alone; empty where there is none."""
+        victim = self.victim(tier)
+        return [] if victim == NO_SPAN else [victim]
+
     def victim(self, tier: int) -> int:
         """The least recently used span of `tier` that is not pinned; `NO_SPAN` where there is none."""
         tickets = self._tickets[tier]

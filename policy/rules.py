@@ -27,6 +27,7 @@ RULE_SPECS = (
     RuleSpec("remote_last", 1, 1, "remote only where no rung of the machine itself pays; 0 lets it compete by cost"),
     RuleSpec("ttl_on_spilled", 1, 1, "TTLs bind in tiers that cannot be attended in place too"),
     RuleSpec("restart_on_revival", 1, 1, "a revived span starts a new TTL; 0 lets an overdue one fall at once"),
+    RuleSpec("radix", 0, 1, "HBM gives up whole leaves of a prefix tree (RadixAttention); 0 gives up single spans"),
     RuleSpec("promote_accesses_per_1000_s", 0, 10**9, "promote a span one rung at this lifetime access rate; 0 is off"),
     RuleSpec("compress_ppm", 0, 1_000_000, "size of a compressed span in parts per million of the exact one; 0 is off"),
     RuleSpec("compress_measured", 0, 1, "the quality loss of compression was measured; if not, nothing is compressed"),
@@ -51,6 +52,7 @@ class Rules:
         self.remote_last = values["remote_last"]
         self.ttl_on_spilled = values["ttl_on_spilled"]
         self.restart_on_revival = values["restart_on_revival"]
+        self.radix = values["radix"]
         self.promote_accesses_per_1000_s = values["promote_accesses_per_1000_s"]
         self.compress_ppm = values["compress_ppm"]
         self.compress_measured = values["compress_measured"]

@@ -35,20 +35,15 @@ class Serving:
     def begin(self, path: "array[int]") -> None:
         """A request begins: nothing of its path may be moved to make room."""
         ladder = self.ladder
-        pinned = ladder.order.pinned
+        ladder.order.begin(path)
         for span in path:
-            pinned[span] = 1
             if ladder.held_bytes[span]:
                 ladder.pinned_bytes[ladder.life.tier[span]] += ladder.held_bytes[span]
 
     def end(self, path: "array[int]", now: int) -> None:
         """The request is over. The path is touched from its deepest span to its root."""
         ladder = self.ladder
-        order = ladder.order
-        for at in range(len(path) - 1, -1, -1):
-            order.touch(path[at])
-            order.pinned[path[at]] = 0
-        order.release()
+        ladder.order.end(path)
         for tier in range(TIER_COUNT):
             ladder.pinned_bytes[tier] = 0
         if ladder.rules.promote_accesses_per_1000_s:

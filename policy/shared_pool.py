@@ -51,17 +51,13 @@ class SharedPool:
 
     def begin(self, path: "array[int]") -> None:
         """A request of one of the hosts begins: nothing of its path may be moved to make room."""
+        self.order.begin(path)
         for span in path:
-            self.order.pinned[span] = 1
             self.pinned_bytes += self.held_bytes[span]
 
     def end(self, path: "array[int]") -> None:
         """The request is over. Its path is touched from its deepest span to its root, whoever asked."""
-        order = self.order
-        for at in range(len(path) - 1, -1, -1):
-            order.touch(path[at])
-            order.pinned[path[at]] = 0
-        order.release()
+        self.order.end(path)
         self.pinned_bytes = 0
 
     def used_bytes(self) -> int:

@@ -141,6 +141,11 @@ SHOWS: dict[str, Shows] = {
         },
     ),
     # a is in DRAM and HBM is empty when a is asked for, once in 10 us: 100,000,000 times in 1,000 s.
+    "radix": (
+        arm("radix", Ask("ab"), Ask("c", 1), engine=engine_of({"hbm": 2 * ONE, "dram": 4 * ONE})),
+        held,
+        {0: {"hbm": 2, "dram": 1}, 1: {"hbm": 1, "dram": 2}},
+    ),
     "promote_accesses_per_1000_s": (
         arm(
             "promote_accesses_per_1000_s",

@@ -2,6 +2,8 @@
 
 from policy.policies.blind_lru import BLIND_LRU
 from policy.policies.infinite import INFINITE
+from policy.policies.radix import RADIX
+from policy.policies.radix_tiered import RADIX_TIERED
 from policy.policies.spec import PolicySpec
 from policy.policies.tiered import TIERED
 from policy.policies.tiered_reference import TIERED_REFERENCE
@@ -12,6 +14,8 @@ POLICIES: dict[str, PolicySpec] = {
         BLIND_LRU,
         TIERED,
         TIERED_REFERENCE,
+        RADIX,
+        RADIX_TIERED,
         INFINITE,
     )
 }
