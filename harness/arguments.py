@@ -10,6 +10,7 @@ import msgspec
 from harness.comparison import ReplayOptions, check_options
 from harness.errors import SetupError
 from harness.fleet import DEFAULT_ROUTER, FleetOptions
+from harness.isolation import ALL, parse_isolation
 from harness.resolve import DEFAULT_MACHINE, EngineOptions
 from harness.units import parse_count, parse_duration_us, parse_size, parse_tier, split_assignment
 
@@ -31,6 +32,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     grace: str = "0"
     demote_on_expiry: bool = True
     span_tokens: int = 4096
+    isolation: str = ALL
     set: tuple[str, ...] = ()
     replicas: int = 1
     pool: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             demote_on_expiry=self.demote_on_expiry,
             span_tokens=self.span_tokens,
             fleet=FleetOptions(self.replicas, self.router, parse_pools(self.pool)),
+            isolation=parse_isolation(self.isolation),
         )
         check_options(options)
         return options

@@ -34,6 +34,7 @@ def audit(arms: list[ArmResult], ceiling: ArmResult) -> list[Check]:
         _over_arms("flow", arms, _each_replica(_flow), _each_pool(_pool_flow)),
         _over_arms("one_tier", arms, _each_replica(_one_tier), _each_pool(_pool_source)),
         _over_arms("cold_equal", arms, lambda arm: _cold(arm, ceiling)),
+        _over_arms("cold_refused", arms, _refused),
         _over_arms("ceiling", arms, lambda arm: _not_above(arm, ceiling)),
     ]
 
@@ -147,6 +148,12 @@ def _pool_source(pool: Pool) -> str:
 def _cold(arm: ArmResult, ceiling: ArmResult) -> str:
     mine, best = arm.books().computed_tokens[COLD], ceiling.ledger.computed_tokens[COLD]
     return "" if mine == best else f"{mine} cold tokens, {best} in the ceiling"
+
+
+def _refused(arm: ArmResult) -> str:
+    books = arm.books()
+    refused, cold = sum(books.refused_tokens), books.computed_tokens[COLD]
+    return "" if refused <= cold else f"{refused} cold tokens refused of {cold}"
 
 
 def _not_above(arm: ArmResult, ceiling: ArmResult) -> str:

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.audit import Check, audit
+from harness.contest import contest_of
 from harness.directives import DirectiveText, preamble
 from harness.documents import WholeFile
 from harness.engine import Engine
 from harness.errors import SetupError
 from harness.fleet import ArmResult, FleetOptions, check_fleet, check_pools
+from harness.isolation import Isolated, check_axes, isolate
+from harness.ledger import Books
+from harness.levels import Level, replay_levels
 from harness.replay import ProgressSink, RequestSink, Routing, RowSink, replay_arm, route
-from harness.trace import MAX_TOKENS, Trace
+from harness.trace import IDENTITY_AXES, MAX_TOKENS, Trace
 from harness.workload import Workload, prepare
 from policy.journal import Row
 from policy.lifecycle import Ttls
@@ -32,7 +36,8 @@ Follower = Callable[[Workload, Engine], RowSink]
 class ReplayOptions:
     """What a person may choose for a replay, beside the machine and the model.
 
-    `settings` are rules (`policy.rules`) that hold for the arm `policy`; `ttl_us` is by tier code.
+    `settings` are rules (`policy.rules`) that hold for the arm `policy`; `ttl_us` is by tier code. Requests share
+    nothing unless they agree in the axes of `isolation`: by default in everything that the trace states.
     """
 
     now_ms: int = 0
@@ -44,6 +49,7 @@ class ReplayOptions:
     demote_on_expiry: bool = True
     span_tokens: int = 4096
     fleet: FleetOptions = field(default_factory=FleetOptions)
+    isolation: tuple[str, ...] = IDENTITY_AXES
 
     def arms(self) -> list[str]:
         """Policy names in the order of the report, each once: the policy, its rivals, the ceiling."""
@@ -59,15 +65,17 @@ class ReplayOptions:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Every arm of a run, the ceiling among them, and the audit over all."""
+    """Every arm of a run, the ceiling among them, and the audit over all; `levels` are what its isolation costs."""
 
     options: ReplayOptions
     engine: Engine
+    isolated: Isolated
     workload: Workload
     routing: Routing
     arms: dict[str, ArmResult]
     directives_sha256: dict[str, str]
     checks: list[Check]
+    levels: list[Level]
 
 
 def check_options(options: ReplayOptions) -> None:
@@ -87,6 +95,7 @@ def check_options(options: ReplayOptions) -> None:
         raise SetupError(f"--now {options.now_ms}: out of range; give milliseconds within {MAX_NOW_MS} of 0")
     if options.grace_us and not any(options.ttl_us.values()):
         raise SetupError("--grace without a --ttl: nothing ever expires; give a --ttl too")
+    check_axes(options.isolation)
     if options.settings.get("compress_ppm") and not options.settings.get("compress_measured"):
         raise SetupError(
             "--set compress_ppm: nothing is compressed whose quality loss was not measured; set compress_measured=1 too"
@@ -120,10 +129,12 @@ def compare(
 
     The options are good (`check_options`). Raises `SetupError` for figures that cannot be counted.
     """
-    workload = prepare(trace, engine, options.span_tokens, options.now_ms)
+    isolated = isolate(trace, options.isolation)
+    workload = prepare(isolated.trace, engine, options.span_tokens, options.now_ms)
+    contest = contest_of(isolated, workload.tree)
     routing = route(workload, options.fleet)
     ttls = options.ttls()
-    start = preamble(workload)
+    start = preamble(workload, isolated)
     texts = _texts(options.fleet)
     if directive_file is not None:
         directive_file.write(start)
@@ -146,9 +157,40 @@ def compare(
             [_sink(text, digest, stream, followed) for text in arm_texts],
             on_request if mine else None,
             on_progress,
+            contest,
         )
         digests[name] = digest.hexdigest()
-    return Comparison(options, engine, workload, routing, arms, digests, audit(list(arms.values()), arms[CEILING]))
+
+    def replay(level: Trace, called: str) -> dict[str, Books]:
+        return _books(prepare(level, engine, options.span_tokens, options.now_ms), engine, options, called, on_progress)
+
+    levels = replay_levels(isolated, {name: arm.books() for name, arm in arms.items()}, replay)
+    checks = audit(list(arms.values()), arms[CEILING])
+    return Comparison(options, engine, isolated, workload, routing, arms, digests, checks, levels)
+
+
+def _books(
+    workload: Workload, engine: Engine, options: ReplayOptions, called: str, on_progress: ProgressSink | None
+) -> dict[str, Books]:
+    """The books of every arm over a workload, and nothing else of it."""
+
+    def progress(arm: str, done: int, total: int) -> None:
+        if on_progress is not None:
+            on_progress(f"{arm}, {called}", done, total)
+
+    routing = route(workload, options.fleet)
+    return {
+        name: replay_arm(
+            workload,
+            engine,
+            POLICIES[name],
+            options.settings if name == options.policy else {},
+            options.ttls(),
+            routing,
+            on_progress=progress,
+        ).books()
+        for name in options.arms()
+    }
 
 
 def _texts(fleet: FleetOptions) -> list[DirectiveText]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import orjson
 
+from harness.isolation import Isolated
 from harness.workload import Workload
 from policy.decisions import ACTION_NAMES, DIRECTIVE_NAMES, NO_REASON, OUTCOME_NAMES, REASON_NAMES
 from policy.journal import Row
@@ -18,18 +19,28 @@ from policy.tiers import TIER_NAMES
 SCHEMA = "fakbench.directives/1"
 
 
-def preamble(workload: Workload) -> bytes:
-    """Header and span lines: the same in every arm, since spans are cut from the trace alone."""
+def preamble(workload: Workload, isolated: Isolated) -> bytes:
+    """Header and span lines: the same in every arm, since spans are cut from the trace alone.
+
+    Where isolation separates classes a span says whose it is: two classes have blocks of the same name.
+    """
     tree = workload.tree
     names = [workload.trace.block_names[block] for block in tree.span_blocks]
     header = {"kind": "directives", "schema": SCHEMA, "trace_sha256": workload.trace.sha256}
     lines = [orjson.dumps(header, option=orjson.OPT_APPEND_NEWLINE)]
     rows = zip(tree.tokens, workload.spans.size_bytes, tree.first_block, tree.block_count, strict=True)
+    owners = [_owner(isolated, number) for number in range(len(isolated.classes))]
     for span, (tokens, size_bytes, first, count) in enumerate(rows):
         blocks = orjson.dumps(names[first : first + count])
-        line = b'{"kind":"span","span":%d,"tokens":%d,"bytes":%d,"blocks":%s}\n' % (span, tokens, size_bytes, blocks)
-        lines.append(line)
+        owner = owners[isolated.owner[tree.span_blocks[first]]] if isolated.separates else b""
+        line = b'{"kind":"span","span":%d,"tokens":%d,"bytes":%d,"blocks":%s%s}\n'
+        lines.append(line % (span, tokens, size_bytes, blocks, owner))
     return b"".join(lines)
+
+
+def _owner(isolated: Isolated, number: int) -> bytes:
+    identity = isolated.classes[number]
+    return b',"identity":' + orjson.dumps({axis: getattr(identity, axis) for axis in isolated.axes})
 
 
 class DirectiveText:

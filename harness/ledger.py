@@ -26,6 +26,7 @@ from policy.decisions import (
     REPREFILL_CAUSES,
     RESTORED,
 )
+from policy.identity import REFUSALS
 from policy.journal import Row
 from policy.spans import Spans
 from policy.tiers import TIER_COUNT
@@ -47,6 +48,7 @@ _SUMS = (
 _COLUMNS = (
     "hit_tokens",
     "computed_tokens",
+    "refused_tokens",
     "decode_reads",
     "decode_read_bytes",
     "move_count",
@@ -79,6 +81,8 @@ class Books:
         self.hit_tokens = array("q", [0]) * TIER_COUNT
         # Tokens computed, by cause; index 0 is cold.
         self.computed_tokens = array("q", [0]) * _CAUSES
+        # Of the cold tokens: those that isolation kept from another class's copy, by reason.
+        self.refused_tokens = array("q", [0]) * len(REFUSALS)
         self.input_tokens = 0
         self.obligatory_tokens = 0
         self.unidentified_tokens = 0
@@ -206,6 +210,10 @@ class Ledger(Books):
             cause = COLD
         self.computed_tokens[cause] += self.spans.tokens[span]
         return cause
+
+    def refused(self, reason: int, tokens: int) -> None:
+        """Tokens that are about to be computed cold are held by another class: `reason` indexes `REFUSALS`."""
+        self.refused_tokens[reason] += tokens
 
     def obligatory(self, tier: int) -> None:
         """A request whose every token was a hit computes its last one again, which was a hit in `tier`."""

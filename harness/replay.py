@@ -6,11 +6,13 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.contest import Contest
 from harness.engine import Engine
-from harness.fleet import ArmResult, FleetOptions, build_arm
+from harness.fleet import ArmResult, FleetOptions, Replica, build_arm
+from harness.refusals import Refusals
 from harness.routing import ROUTERS
 from harness.workload import Workload
-from policy.decisions import LOAD_REFUSED, STRANDED
+from policy.decisions import COLD, LOAD_REFUSED, STRANDED
 from policy.journal import Row
 from policy.lifecycle import Ttls
 from policy.policies.spec import PolicySpec
@@ -66,13 +68,15 @@ def replay_arm(
     on_rows: Sequence[RowSink] = (),
     on_request: RequestSink | None = None,
     on_progress: ProgressSink | None = None,
+    contest: Contest | None = None,
 ) -> ArmResult:
     """Replay `workload` under one policy. The sinks see every journal row and every finished request, in order.
 
-    `on_rows` is empty, or has a sink for each replica.
+    `on_rows` is empty, or has a sink for each replica. `contest` are the blocks that several classes of an isolation
+    ask for, where there are any.
     """
     arm = build_arm(spec.name, spec.rules(settings), workload, engine, ttls, routing.fleet)
-    runner = _Runner(workload, arm, routing.routes, on_rows, on_request)
+    runner = _Runner(workload, arm, routing.routes, on_rows, on_request, contest)
     total = len(workload.events)
     for done in range(0, total, _EVENTS_PER_PROGRESS):
         runner.run(done, min(done + _EVENTS_PER_PROGRESS, total))
@@ -91,6 +95,7 @@ class _Runner:
         routes: array[int],
         on_rows: Sequence[RowSink],
         on_request: RequestSink | None,
+        contest: Contest | None,
     ) -> None:
         self.workload = workload
         self.arm = arm
@@ -100,6 +105,7 @@ class _Runner:
         self.on_request = on_request
         # Deadlines of several replicas fall in one order.
         self.timed = len(self.replicas) > 1 and self.replicas[0].ladder.timed
+        self.refusals = [Refusals(contest, one.serving, one.ledger) for one in self.replicas] if contest else []
 
     def run(self, first: int, end: int) -> None:
         """Replay the events from `first` up to, not including, `end`."""
@@ -143,7 +149,6 @@ class _Runner:
         ladder = replica.ladder
         ledger = replica.ledger
         serving = replica.serving
-        life_tier = ladder.life.tier
         spans = workload.spans
         output_tokens = trace.output_tokens[request]
         path = tree.path[tree.path_start[request] : tree.path_start[request + 1]]
@@ -153,31 +158,24 @@ class _Runner:
         self._settle(index, 0)
         serving.begin(path)
         run = serving.match(path)
+        refusals = self.refusals[index] if self.refusals else None
+        if refusals is not None:
+            refusals.ask(path)
         kept = serving.cut(path, run, output_tokens)
         before = array("q", ledger.hit_tokens) if self.on_request else None
-        served = 0
-        last_tier = HBM
-        while served < kept:
-            span = path[served]
-            last_tier = life_tier[span]
-            if not serving.serve(span, output_tokens, now):
-                break
-            ledger.hit(span, last_tier)
-            served += 1
+        served, last_tier = self._serve(replica, path[:kept], output_tokens, now)
         gap = run if served == kept else served + 1
 
         prefill_ns = workload.tail_ns[request]
-        cold_tokens = 0
-        computed_tokens = 0
+        cold_tokens = computed_tokens = 0
         for at in range(served, len(path)):
             span = path[at]
-            if ladder.held_bytes[span]:
-                ladder.drop(span, LOAD_REFUSED if at < gap else STRANDED, now)
             computed_tokens += spans.tokens[span]
             prefill_ns += spans.recompute_ns[span]
-            if not ledger.computed(span, ladder.why_lost(span)):
+            if self._compute(replica, span, LOAD_REFUSED if at < gap else STRANDED, now) == COLD:
                 cold_tokens += spans.tokens[span]
-            serving.fill(span, now)
+        if refusals is not None:
+            refusals.held(path)
         unidentified_tokens = trace.unidentified_tokens[request]
         obligatory = 0
         if served and served == len(path) and not unidentified_tokens:
@@ -203,6 +201,26 @@ class _Runner:
                     prefill_ns,
                 )
             )
+
+    def _serve(self, replica: Replica, run: array[int], output_tokens: int, now: int) -> tuple[int, int]:
+        """Serve a run of spans. Returns how many were, before a fault if there is one, and the last one's tier."""
+        tier = replica.ladder.life.tier
+        last_tier = HBM
+        for at in range(len(run)):
+            last_tier = tier[run[at]]
+            if not replica.serving.serve(run[at], output_tokens, now):
+                return at, last_tier
+            replica.ledger.hit(run[at], last_tier)
+        return len(run), last_tier
+
+    def _compute(self, replica: Replica, span: int, cause: int, now: int) -> int:
+        """Compute a span of a path whose copy, if there is one, is of no use because of `cause`; why it had to be."""
+        ladder = replica.ladder
+        if ladder.held_bytes[span]:
+            replica.serving.discard(span, cause, now)
+        booked = replica.ledger.computed(span, ladder.why_lost(span))
+        replica.serving.fill(span, now)
+        return booked
 
     def _control(self, index: int, replica: int, now: int) -> None:
         control = self.workload.trace.controls[index]

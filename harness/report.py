@@ -12,6 +12,7 @@ from harness.comparison import Comparison
 from harness.fleet import ArmResult
 from harness.fleet_report import fleet_section
 from harness.ledger import Books, split_move_key
+from harness.levels import isolation_section
 from harness.occupancy import occupancy_bytes, tiers_of
 from harness.utilisation import busiest, engine_busy_ppm, link_utilisation_ppm, tier_utilisation_ppm
 from harness.verdict import compare_arm
@@ -25,6 +26,7 @@ from policy.decisions import (
     REASON_NAMES,
     REPREFILL_CAUSES,
 )
+from policy.identity import REFUSALS
 from policy.policies.registry import CEILING
 from policy.rules import RULE_SPECS
 from policy.tiers import LADDER, TIER_NAMES
@@ -52,6 +54,7 @@ def build_report(comparison: Comparison) -> dict[str, Any]:
             "baseline": baseline,
             "arms": {name: compare_arm(arms[name], arms[baseline], arms[CEILING]) for name in arms if name != baseline},
         },
+        **({"isolation": isolation_section(comparison.isolated, comparison.levels)} if comparison.levels else {}),
         "audit": {
             "balanced": all(check.ok for check in comparison.checks),
             "checks": [
@@ -65,7 +68,7 @@ def build_report(comparison: Comparison) -> dict[str, Any]:
 
 def _trace(comparison: Comparison) -> dict[str, Any]:
     workload = comparison.workload
-    trace = workload.trace
+    trace = comparison.isolated.source
     return {
         "name": trace.name,
         "format": trace.format,
@@ -136,6 +139,7 @@ def _parameters(comparison: Comparison) -> dict[str, Any]:
         "ttl_us": {LADDER[tier]: ttl for tier, ttl in sorted(options.ttl_us.items())},
         "grace_us": options.grace_us,
         "demote_on_expiry": options.demote_on_expiry,
+        "isolation": list(options.isolation),
     }
 
 
@@ -152,6 +156,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
             "input": books.input_tokens,
             "hit": {LADDER[tier]: books.hit_tokens[tier] for tier in tiers},
             "cold": books.computed_tokens[COLD],
+            "cold_refused": dict(zip(REFUSALS, books.refused_tokens, strict=True)),
             "obligatory": books.obligatory_tokens,
             "unidentified": books.unidentified_tokens,
             "reprefilled": dict(zip(REPREFILL_CAUSES, books.computed_tokens[1:], strict=True)),

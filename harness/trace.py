@@ -10,7 +10,12 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from policy.identity import AXIS_NAMES, Identity
+
 NO_BLOCK = -1
+
+# What a trace may state of whose KV a request's is: every axis but `session`, which is a column of its own.
+IDENTITY_AXES = tuple(axis for axis in AXIS_NAMES if axis != "session")
 
 # Every integer is bounded where it is read, so that no later product passes 2**62 (compiled integers wrap).
 MAX_TIME_US = 2**53
@@ -54,6 +59,8 @@ class Trace:
     unidentified_tokens: array[int] = field(default_factory=lambda: array("q"))
     namespace: array[int] = field(default_factory=lambda: array("q"))
     session: array[int] = field(default_factory=lambda: array("q"))
+    # By request, into `identities`; empty where the format states none.
+    identity: array[int] = field(default_factory=lambda: array("q"))
     path_start: array[int] = field(default_factory=lambda: array("q", [0]))
     path: array[int] = field(default_factory=lambda: array("q"))
 
@@ -65,6 +72,7 @@ class Trace:
 
     namespaces: list[str] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
+    identities: list[Identity] = field(default_factory=list)
     controls: list[Control] = field(default_factory=list)
     # What was noticed and accepted, or (leniently) left out: kind -> count, in order of first appearance.
     notices: dict[str, int] = field(default_factory=dict)

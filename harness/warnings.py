@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from harness.comparison import Comparison
+from harness.isolation import mixed_axes
 from harness.verdict import overloaded
 from policy.cost import PPM
+from policy.identity import NOT_STATED
 from policy.policies.registry import CEILING
 from policy.tiers import HBM, LADDER
 
@@ -18,6 +20,8 @@ def find_warnings(arms: dict[str, dict[str, Any]], comparison: Comparison) -> li
         *_slow_engine(arms),
         *_without_duration(comparison),
         *_unknown_reuse(comparison),
+        *_unknown_identity(comparison),
+        *_mixed_identities(comparison),
         *_unbounded(arms, comparison),
         *_large_hbm(comparison),
     ]
@@ -57,6 +61,21 @@ def _unknown_reuse(comparison: Comparison) -> list[dict[str, Any]]:
         return []
     tokens = sum(trace.unidentified_tokens[request] for request in silent)
     return [{"code": "reuse_unknown", "requests": len(silent), "tokens": tokens}]
+
+
+def _unknown_identity(comparison: Comparison) -> list[dict[str, Any]]:
+    """Requests that do not say whose KV theirs is: they may share what no engine would let them share."""
+    trace = comparison.isolated.source
+    stated = sum(trace.identities[index] != NOT_STATED for index in trace.identity)
+    if stated == trace.requests:
+        return []
+    return [{"code": "identity_unknown", "requests": trace.requests - stated, "of": trace.requests}]
+
+
+def _mixed_identities(comparison: Comparison) -> list[dict[str, Any]]:
+    """Axes in which requests that share blocks differ: hits across them are wrong, or leak."""
+    mixed = mixed_axes(comparison.isolated.source, comparison.options.isolation)
+    return [{"code": "identities_are_mixed", "axes": list(mixed)}] if mixed else []
 
 
 def _unbounded(arms: dict[str, dict[str, Any]], comparison: Comparison) -> list[dict[str, Any]]:

@@ -80,6 +80,8 @@ STRANDED = 7
 BYPASSED = 8
 # In a fleet: another replica computed it, and this one cannot reach its copy.
 ELSEWHERE = 9
+# A copy that is lossy where the gate wants exact KV.
+APPROXIMATE_FAULT_CAUSE = 10
 
 CAUSE_NAMES = (
     "cold",
@@ -92,6 +94,7 @@ CAUSE_NAMES = (
     "stranded",
     "bypassed",
     "elsewhere",
+    "approximate_fault",
 )
 REPREFILL_CAUSES = CAUSE_NAMES[1:]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from policy.entry import Entry
 
 MODEL_MISMATCH = "model_mismatch"
+TOKENIZER_MISMATCH = "tokenizer_mismatch"
 POLICY_MISMATCH = "policy_mismatch"
 
 LABEL_POSITION_REGIME = "position_regime"
@@ -17,7 +18,7 @@ LABEL_ADMITTER_VERSION = "admitter_version"
 # In the order of comparison: the axis, its tag in the readable form, and the reason where two keys differ in it.
 AXES = (
     ("model_id", "model", MODEL_MISMATCH),
-    ("tokenizer_id", "tok", "tokenizer_mismatch"),
+    ("tokenizer_id", "tok", TOKENIZER_MISMATCH),
     ("serializer_id", "ser", "serializer_mismatch"),
     ("position_regime", "pos", "position_mismatch"),
     ("policy_version", "policy", POLICY_MISMATCH),

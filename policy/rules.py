@@ -33,6 +33,7 @@ RULE_SPECS = (
     RuleSpec("compress_measured", 0, 1, "the quality loss of compression was measured; if not, nothing is compressed"),
     RuleSpec("compress_delta_ppm", 0, 1_000_000, "the measured quality loss"),
     RuleSpec("compress_bound_ppm", 0, 1_000_000, "the largest quality loss allowed"),
+    RuleSpec("exact_view", 0, 1, "requests want exact KV; 0 accepts compressed KV whose loss keeps to the bound"),
 )
 
 
@@ -58,3 +59,4 @@ class Rules:
         self.compress_measured = values["compress_measured"]
         self.compress_delta_ppm = values["compress_delta_ppm"]
         self.compress_bound_ppm = values["compress_bound_ppm"]
+        self.exact_view = values["exact_view"]

@@ -8,6 +8,7 @@ from array import array
 
 from policy.cost import NEVER_NS
 from policy.decisions import (
+    APPROXIMATE_FAULT_CAUSE,
     ATTEND,
     BYPASSED,
     FAULT,
@@ -23,6 +24,7 @@ from policy.decisions import (
 )
 from policy.ladder import Ladder
 from policy.lifecycle import serveable
+from policy.lossy import lossy_serves
 from policy.tiers import HBM, NO_TIER, TIER_COUNT
 
 
@@ -31,6 +33,8 @@ class Serving:
 
     def __init__(self, ladder: Ladder) -> None:
         self.ladder = ladder
+        # One compression, one view: the gate gives one answer for every lossy span of the arm, if there can be any.
+        self.refuses_lossy = int(ladder.rules.compress_ppm > 0 and not lossy_serves(ladder.rules))
 
     def begin(self, path: "array[int]") -> None:
         """A request begins: nothing of its path may be moved to make room."""
@@ -51,12 +55,25 @@ class Serving:
                 ladder.promote_if_hot(span, now)
 
     def match(self, path: "array[int]") -> int:
-        """How many leading spans of `path` are serveable."""
+        """How many leading spans of `path` are serveable, and served by the gate."""
         state = self.ladder.life.state
+        refuses_lossy = self.refuses_lossy
         for at in range(len(path)):
-            if not serveable(state[path[at]]):
+            if not serveable(state[path[at]]) or (refuses_lossy and self.refused(path[at])):
                 return at
         return len(path)
+
+    def usable(self, span: int) -> bool:
+        """Whether the span's copy, if there is one, may serve a request."""
+        return serveable(self.ladder.life.state[span]) and not self.refused(span)
+
+    def refused(self, span: int) -> bool:
+        """Whether the gate refuses the span's copy as too lossy for how requests ask."""
+        return bool(self.refuses_lossy and self.ladder.lossy[span])
+
+    def discard(self, span: int, cause: int, now: int) -> None:
+        """Drop a copy that did not serve its request: for `cause`, or because the gate refuses it."""
+        self.ladder.drop(span, APPROXIMATE_FAULT_CAUSE if self.refused(span) else cause, now)
 
     def cut(self, path: "array[int]", run: int, output_tokens: int) -> int:
         """How much of the leading `run` is worth loading: the cut that saves most, the longest on a tie."""

@@ -10,7 +10,8 @@ from typing import Any
 from harness.comparison import Comparison, ReplayOptions, compare
 from harness.engine import Engine, LinkLimit, Prefill
 from harness.report import build_report
-from harness.trace import NO_BLOCK, Control, Trace
+from harness.trace import IDENTITY_AXES, NO_BLOCK, Control, Trace
+from policy.identity import NOT_STATED, Identity
 from policy.profiles import TierProfile, default_profiles
 from policy.tiers import tier_code
 
@@ -24,12 +25,14 @@ DEAR_PREFILL_NS = 1_000_000
 
 @dataclass(frozen=True)
 class Ask:
-    """A request for the blocks of `path`, root first. `tail` tokens are named by no block."""
+    """A request for the blocks of `path`, root first. `tail` tokens are named by no block; "" is no session."""
 
     path: Sequence[Hashable]
     t_us: int = 0
     output: int = 0
     tail: int = 0
+    who: Identity = NOT_STATED
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Access:
     size_bytes: int = 0
     t_us: int = 0
     output: int = 0
+    who: Identity = NOT_STATED
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,10 @@ def trace_of(*rows: Row, sizes: Mapping[Hashable, int] | None = None, name: str 
             for block in row.path:
                 parent = intern(block, parent, (sizes or {}).get(block, BLOCK_TOKENS), 0)
                 path.append(parent)
-            _append(trace, row.t_us, row.output, row.tail, path)
+            _append(trace, row, row.tail, path)
         elif isinstance(row, Access):
             block = intern(("access", row.span), NO_BLOCK, row.tokens, row.size_bytes)
-            _append(trace, row.t_us, row.output, 0, [block])
+            _append(trace, row, 0, [block])
         elif isinstance(row, Clear):
             trace.controls.append(Control("clear", row.t_us, trace.requests, row.tier, 0))
         elif isinstance(row, Fault):
@@ -107,15 +112,22 @@ def trace_of(*rows: Row, sizes: Mapping[Hashable, int] | None = None, name: str 
     return trace
 
 
-def _append(trace: Trace, t_us: int, output: int, tail: int, path: list[int]) -> None:
-    trace.t_us.append(t_us)
+def _append(trace: Trace, row: Ask | Access, tail: int, path: list[int]) -> None:
+    trace.t_us.append(row.t_us)
     trace.input_tokens.append(tail + sum(trace.block_size_tokens[block] for block in path))
-    trace.output_tokens.append(output)
+    trace.output_tokens.append(row.output)
     trace.unidentified_tokens.append(tail)
     trace.namespace.append(0)
-    trace.session.append(-1)
+    trace.session.append(_index(trace.sessions, row.session) if row.session else -1)
+    trace.identity.append(_index(trace.identities, row.who))
     trace.path.extend(path)
     trace.path_start.append(len(trace.path))
+
+
+def _index(names: list[Any], name: object) -> int:
+    if name not in names:
+        names.append(name)
+    return names.index(name)
 
 
 @dataclass(frozen=True)
@@ -173,10 +185,12 @@ def options_of(
     demote_on_expiry: bool = True,
     span_tokens: int = 0,
     now_ms: int = 0,
+    isolation: tuple[str, ...] = IDENTITY_AXES,
 ) -> ReplayOptions:
     """Options with tiers by name; one block per span unless said otherwise."""
     return ReplayOptions(
         now_ms=now_ms,
+        isolation=isolation,
         policy=policy,
         against=against,
         settings=dict(settings or {}),

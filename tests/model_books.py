@@ -8,8 +8,9 @@ from typing import Any
 from model_costs import TIERS, Costs
 
 CAUSES = ("pressure", "cost", "expired", "cleared", "fault", "load_refused", "stranded", "bypassed")
-# A replay of one engine has it too, and never counts it.
-ALONE = {"elsewhere": 0}
+# Compression is not modelled, so no copy is ever too lossy; nor is a fleet, so none is elsewhere.
+UNMODELLED_CAUSES = ("elsewhere", "approximate_fault")
+REFUSALS = ("model_mismatch", "tokenizer_mismatch", "adapter_mismatch", "salt_mismatch", "scope_denied")
 DIRECTIVES = {
     "fill": "",
     "drop": "",
@@ -30,6 +31,7 @@ class Books:
         self.tokens: Counter[str] = Counter()
         self.hits: Counter[str] = Counter()
         self.reprefilled: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
         self.time_ns: Counter[str] = Counter()
         self.lifecycle: Counter[str] = Counter()
         self.evictions: Counter[str] = Counter()
@@ -90,9 +92,10 @@ class Books:
                 "input": self.tokens["input"],
                 "hit": {tier: self.hits[tier] for tier in tiers},
                 "cold": self.tokens["cold"],
+                "cold_refused": {reason: self.refused[reason] for reason in REFUSALS},
                 "obligatory": self.tokens["obligatory"],
                 "unidentified": self.tokens["unidentified"],
-                "reprefilled": {cause: self.reprefilled[cause] for cause in CAUSES} | ALONE,
+                "reprefilled": {cause: self.reprefilled[cause] for cause in (*CAUSES, *UNMODELLED_CAUSES)},
             },
             "time_ns": {name: self.time_ns[name] for name in ("prefill", "stage", "attend", "offload", "promote")},
             "utilisation_ppm": {tier: self.busy_ppm(tier, duration_us) for tier in tiers} if duration_us else {},

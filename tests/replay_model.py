@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model_books import Books
+from model_books import REFUSALS, Books
 from model_costs import Costs
 from model_ladder import Ladder
 from spanning_model import naive_spans
@@ -46,6 +46,10 @@ ARMS = {
     "infinite": TIERED | {"colder_tiers": 0, "ttls": 0, "hbm_unbounded": 1},
 }
 
+# Whose KV a span is, in the order in which two are compared, and why the second is refused the first's.
+AXES = dict(zip(("model", "tokenizer", "adapter", "salt", "tenant"), REFUSALS, strict=True)) | {"session": REFUSALS[-1]}
+EVERY_STATED_AXIS = tuple(AXES)[:-1]
+
 
 class Model(Ladder):
     """One arm over one trace. `run()` replays it and returns the parts of a report's arm that the model knows."""
@@ -60,11 +64,13 @@ class Model(Ladder):
         demote_on_expiry: bool,
         span_tokens: int,
         now_ms: int,
+        isolation: tuple[str, ...] = EVERY_STATED_AXIS,
     ) -> None:
         costs = Costs(engine)
         super().__init__(costs, Books(costs), rules, ttl_us, grace_us, demote_on_expiry)
         self.trace = trace
         self.engine = engine
+        self.isolation = isolation
         self.events = self._events(now_ms)
         self._cut_spans(span_tokens)
         self.computed: list[int] = []
@@ -86,9 +92,11 @@ class Model(Ladder):
     def _cut_spans(self, span_tokens: int) -> None:
         trace = self.trace
         order = [index for _, kind, index in self.events if kind == "request"]
-        size = dict(enumerate(trace.block_size_tokens))
-        paths = {request: list(trace.blocks_of(request)) for request in order}
-        spans = naive_spans([paths[request] for request in order], size, span_tokens)
+        # A block is named by what it is and whose it is.
+        paths = {request: [(block, self.owner(request)) for block in trace.blocks_of(request)] for request in order}
+        size = {name: trace.block_size_tokens[name[0]] for path in paths.values() for name in path}
+        self.size = size
+        self.spans = spans = naive_spans([paths[request] for request in order], size, span_tokens)
         # A request touches whole spans: those whose first block it names.
         self.paths = {
             request: [spans.index(span) for block in path for span in spans if span[0] == block]
@@ -96,7 +104,7 @@ class Model(Ladder):
         }
         self.tokens = [sum(size[block] for block in span) for span in spans]
         self.bytes = [
-            sum(trace.block_size_bytes[block] or size[block] * self.engine.kv_bytes_per_token for block in span)
+            sum(trace.block_size_bytes[name[0]] or size[name] * self.engine.kv_bytes_per_token for name in span)
             for span in spans
         ]
         self.context: dict[int, int] = {}
@@ -107,6 +115,31 @@ class Model(Ladder):
         self.recompute_ns = [
             self.engine.prefill.ns(tokens, self.context[span]) for span, tokens in enumerate(self.tokens)
         ]
+
+    def owner(self, request: int) -> tuple[str, ...]:
+        """The class of a request: what it says in every axis, as far as that is kept apart."""
+        identity, session = self.trace.identities[self.trace.identity[request]], self.trace.session[request]
+        said = {axis: getattr(identity, axis) for axis in EVERY_STATED_AXIS}
+        said["session"] = self.trace.sessions[session] if session >= 0 else ""
+        return tuple(said[axis] if axis in self.isolation else "" for axis in AXES)
+
+    def note_refusals(self, path: list[int]) -> None:
+        """Reading: a block is refused where, at the match, anybody else holds it; the narrowest refusal counts."""
+        for span in path:
+            if span in self.computed:
+                continue
+            for name in self.spans[span]:
+                others = [other for held in self.copies for other in self.spans[held] if other[0] == name[0]]
+                reasons = [
+                    next(
+                        reason
+                        for reason, mine, theirs in zip(AXES.values(), name[1], other[1], strict=True)
+                        if mine != theirs
+                    )
+                    for other in others
+                ]
+                if reasons:
+                    self.books.refused[max(reasons, key=REFUSALS.index)] += self.size[name]
 
     def run(self) -> dict[str, Any]:
         for time, kind, index in self.events:
@@ -146,6 +179,7 @@ class Model(Ladder):
         run = 0
         while run < len(path) and path[run] in self.copies:
             run += 1
+        self.note_refusals(path)
         kept = self.cut(path[:run], output_tokens)
         served, waited_ns = self.serve(time, path[:kept], output_tokens)
         prefill_ns = 0

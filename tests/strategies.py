@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness.engine import Engine, LinkLimit, Prefill
 from harness.trace import Trace
+from policy.identity import AXIS_NAMES, Identity
 from policy.tiers import tier_code
 
 COLDER = ("dram", "numa_far", "cxl", "disk", "remote")
@@ -62,6 +63,20 @@ class Forest:
         return path
 
 
+class Identities:
+    """Who asks: each axis not stated, or one of two names, some axes more mixed than others; or nobody at all."""
+
+    def __init__(self, random: Random | None) -> None:
+        self.random = random
+        self.axes = [axis for axis in AXIS_NAMES if random and random.random() < 0.6]
+
+    def draw(self) -> tuple[Identity, str]:
+        random = self.random
+        said = {axis: random.choice(["", "a", "a", "b"]) for axis in self.axes if random}
+        session = said.pop("session", "")
+        return Identity(**said), session
+
+
 def grow_rows(
     seed: int,
     length: int,
@@ -70,6 +85,7 @@ def grow_rows(
     accesses: bool = True,
     partial_tails: bool = True,
     in_order: bool = False,
+    identities: bool = False,
 ) -> tuple[list[Row], dict[Any, int]]:
     """Rows of a trace in file order, and the sizes of its blocks. Times stand still and, unless in order, step back."""
     random = Random(seed)
@@ -78,6 +94,8 @@ def grow_rows(
     weights = [20, 2 * accesses, *([random.choice([0, 0.5, 2]) * controls] * 3)]
     steps = random.choice([[0, 1, 2], [0, 0, 0, 1, 5, 20, -3], [10, 30]])
     made: list[Row] = []
+    # Identities have a source of their own, so that a trace without them is the same trace.
+    who = Identities(Random(seed + 1) if identities else None)
     time = random.randint(0, 50)
     for _ in range(length):
         step = random.choice(steps)
@@ -86,10 +104,10 @@ def grow_rows(
         tier = random.choice(["hbm", "hbm", *COLDER])
         output = random.choice([0, 0, 1, 3, 1000])
         if kind == "ask" or not made:
-            made.append(Ask(forest.path(), time, output, random.choice([0, 0, 0, 1, 3])))
+            made.append(Ask(forest.path(), time, output, random.choice([0, 0, 0, 1, 3]), *who.draw()))
         elif kind == "access":
             span = random.randint(0, 3)
-            made.append(Access(span, 1 + 3 * span, span * 3 * BLOCK_BYTES // 2, time, output))
+            made.append(Access(span, 1 + 3 * span, span * 3 * BLOCK_BYTES // 2, time, output, *who.draw()))
         elif kind == "clear":
             made.append(Clear(random.choice([tier, ""]), time))
         elif kind == "fault":

@@ -43,11 +43,14 @@ def real(arguments: list[str], shared: Path) -> Ran:
 
 def test_the_readme_commands_on_the_projects_own_traces_run() -> None:
     own = [arguments for arguments in commands(README) if "conversation_trace.jsonl" not in arguments]
-    assert [arguments[0] for arguments in own] == ["replay", "machines", "models", "demo"]
+    assert [arguments[0] for arguments in own] == ["replay", "machines", "models", "demo", "replay"]
     for arguments in own:
         ran = fakbench(*arguments)
         assert (ran.code, ran.err) == (0, "")
         assert ran.out
+    # What the last one prints in part is shown.
+    shown = next(block for block in re.findall(r"```text\n(.*?)```", README, re.DOTALL) if "isolation" in block)
+    assert shown.encode() in ran.out
 
 
 def test_the_readme_result_comes_out(shared: Path) -> None:

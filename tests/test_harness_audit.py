@@ -17,7 +17,7 @@ from harness.trace import Trace
 from policy.decisions import COLD, PRESSURE
 from policy.tiers import DISK, DRAM, HBM
 
-NAMES = ["tokens", "used_bytes", "capacity", "flow", "one_tier", "cold_equal", "ceiling"]
+NAMES = ["tokens", "used_bytes", "capacity", "flow", "one_tier", "cold_equal", "cold_refused", "ceiling"]
 
 
 def arms() -> dict[str, ArmResult]:
@@ -129,6 +129,14 @@ def test_cold_tokens_that_differ_from_the_ceilings_are_found() -> None:
         arm.ledger.computed_tokens[PRESSURE] -= 4
 
     assert broken(tamper) == {"cold_equal": "tiered: 28 cold tokens, 24 in the ceiling"}
+
+
+def test_more_refused_tokens_than_cold_ones_are_found() -> None:
+    def tamper(arm: ArmResult) -> None:
+        arm.ledger.refused_tokens[0] += 20
+        arm.ledger.refused_tokens[4] += 5
+
+    assert broken(tamper) == {"cold_refused": "tiered: 25 cold tokens refused of 24"}
 
 
 def test_an_arm_that_computes_less_than_the_ceiling_is_found() -> None:

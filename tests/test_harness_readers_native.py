@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from reading import NATIVE_HEADER, joined, native, read, refusal
 
-from harness.trace import Control
+from harness.trace import IDENTITY_AXES, Control
+from policy.identity import NOT_STATED, Identity
 
 REQUEST = '{"kind":"request","t_ms":0,"input_tokens":16,"blocks":[1]}'
 
@@ -218,3 +219,24 @@ def test_an_event_that_cannot_be_is_refused_by_field(event: str, sentence: str) 
     assert refusal(content) == f"x.jsonl:3: {sentence} (byte 122). Fix the line, or pass --lenient to leave it out."
     trace = read(content, lenient=True)
     assert (trace.requests, trace.controls, sum(trace.notices.values())) == (1, [], 1)
+
+
+def test_a_request_and_an_access_may_state_whose_they_are_and_null_or_nothing_is_not_stated() -> None:
+    trace = read(
+        native(
+            REQUEST,
+            REQUEST[:-1] + ',"model":"m","tokenizer":"t","adapter":"a","salt":"s","tenant":"x"}',
+            '{"kind":"access","t_ms":0,"span":1,"tokens":1,"tenant":"x","adapter":"","model":null}',
+            REQUEST[:-1] + ',"tenant":"x"}',
+        )
+    )
+    assert trace.identities == [NOT_STATED, Identity("m", "t", "a", "s", "x"), Identity(tenant="x")]
+    assert list(trace.identity) == [0, 1, 2, 2]
+    assert list(trace.path) == [0, 0, 1, 0], "reading keeps nobody apart"
+
+
+@pytest.mark.parametrize("axis", IDENTITY_AXES)
+def test_an_identity_that_is_not_text_is_refused(axis: str) -> None:
+    for line in (REQUEST, '{"kind":"access","t_ms":0,"span":1,"tokens":1}'):
+        said = refusal(native(f'{line[:-1]},"{axis}":7}}'))
+        assert said.startswith(f"x.jsonl:2: {axis} 7 is not text (byte ")

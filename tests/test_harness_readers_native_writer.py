@@ -16,7 +16,8 @@ from harness.readers import read_trace
 from harness.readers.builder import TraceBuilder
 from harness.readers.native_writer import native_lines, write_native
 from harness.readers.source import Options
-from harness.trace import MAX_BLOCK_BYTES, MAX_TOKENS, Trace
+from harness.trace import IDENTITY_AXES, MAX_BLOCK_BYTES, MAX_TOKENS, Trace
+from policy.identity import Identity
 from policy.tiers import LADDER
 
 BLOCK_TOKENS = 16
@@ -30,6 +31,8 @@ LINES = (
     '{"kind":"pressure","t_ms":2,"tier":"hbm","fill_ppm":500000}',
     '{"kind":"access","t_ms":3,"span":"b","tokens":4000,"bytes":67108864}',
     '{"kind":"access","t_ms":3,"span":7,"tokens":1,"output_tokens":2,"session":"s","namespace":"é"}',
+    '{"kind":"access","t_ms":3,"span":"b","tokens":4000,"bytes":67108864,"adapter":"é","tenant":"s"}',
+    '{"kind":"request","t_ms":3,"input_tokens":9,"output_tokens":0,"namespace":"é","model":"m","tokenizer":"t","salt":"0"}',
     '{"kind":"request","t_ms":-4,"input_tokens":0,"output_tokens":0}',
     '{"kind":"clear","t_ms":5,"tier":"cxl"}',
 )
@@ -51,6 +54,7 @@ def test_the_lines_that_were_read_are_the_lines_that_are_written() -> None:
 
 ids = st.integers(0, 5) | st.sampled_from(["1", "a"]) | st.integers(-(2**63), 2**64 - 1)
 spaces = st.sampled_from(["", "n", "é"])
+identities = st.builds(Identity, **dict.fromkeys(IDENTITY_AXES, spaces))
 sessions = st.none() | st.sampled_from(["", "s", "t"])
 times_us = st.integers(0, 10**7) | st.integers(-(2**51), 2**51) | st.integers(-(2**43), 2**43).map(lambda ms: ms * 1000)
 
@@ -64,7 +68,7 @@ def traces(draw: st.DrawFn, chain_ids: bool = False) -> Trace:
     for line in range(draw(st.integers(1, 12))):
         kind = draw(st.sampled_from(["request", "request", "access", "clear", "fault", "pressure"]))
         t_us, tier = draw(times_us), draw(st.sampled_from(LADDER))
-        who: dict[str, Any] = {"namespace": draw(spaces), "session": draw(sessions)}
+        who: dict[str, Any] = {"namespace": draw(spaces), "session": draw(sessions), "identity": draw(identities)}
         if kind == "request":
             path = draw(st.lists(ids, max_size=4))
             tokens = max(0, len(path) * BLOCK_TOKENS + draw(st.integers(-BLOCK_TOKENS, BLOCK_TOKENS)))

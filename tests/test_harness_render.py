@@ -40,7 +40,13 @@ def test_the_tables_are_these_characters() -> None:
         "What moved",
         "How full and how busy",
     ]
-    assert text.endswith("audit: balanced (tokens, used_bytes, capacity, flow, one_tier, cold_equal, ceiling)\n")
+    ends = text.splitlines()[-2:]
+    assert ends[0] == (
+        "warning: this trace states no identity (model, tokenizer, adapter, salt, tenant): its reuse is an upper bound"
+    )
+    assert text.endswith(
+        "audit: balanced (tokens, used_bytes, capacity, flow, one_tier, cold_equal, cold_refused, ceiling)\n"
+    )
 
 
 def test_markdown_escapes_what_data_says() -> None:

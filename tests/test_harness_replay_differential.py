@@ -17,6 +17,7 @@ from strategies import engines, grow_engine, grow_options, grow_trace, moderate,
 from harness.engine import Engine
 from harness.report import build_report
 from harness.trace import Trace
+from policy.identity import AXIS_NAMES
 
 Arms = dict[str, dict[str, Any]]
 
@@ -69,6 +70,19 @@ def test_every_mixture_of_the_rules_replays_as_the_naive_model_does(
     report = build_report(comparison_of(trace, engine, settings=settings, **options))
     assert modelled(trace, engine, ARMS["tiered"] | settings, options) == known_to_the_model(report["arms"]["tiered"])
     assert report["audit"]["balanced"], report["audit"]
+
+
+@moderate(80)
+@given(
+    trace=traces(identities=True),
+    engine=engines,
+    options=run_options,
+    isolation=st.lists(st.sampled_from(AXIS_NAMES), unique=True).map(tuple),
+)
+def test_every_isolation_replays_as_a_model_that_names_blocks_by_class(
+    trace: Trace, engine: Engine, options: dict[str, Any], isolation: tuple[str, ...]
+) -> None:
+    agree_on_every_policy(trace, engine, options | {"isolation": isolation})
 
 
 def test_long_walks_replay_as_the_naive_model_does_and_meet_everything_that_can_happen() -> None:

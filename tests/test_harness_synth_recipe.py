@@ -135,7 +135,8 @@ def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
     with pytest.raises(RecipeError) as caught:
         default_recipe("chat", 1)
     assert str(caught.value) == (
-        "--workload chat: is not one of multi-turn-chat, agent-loop, few-shot, rag, batch, shared-prefix; " + LIST
+        "--workload chat: is not one of multi-turn-chat, agent-loop, few-shot, rag, multi-tenant-rag, batch,"
+        " shared-prefix; " + LIST
     )
 
 

@@ -19,6 +19,7 @@ SHA256 = {
     "few-shot": "05cdf8d5b13c43a0b027259e002cd75edc3e0786fef70aaaf01c6158027a2860",
     "rag": "cd19c52a49de1284d039f6611a9798b72ccc54c76dc2dff6a1b69f309c49d3c0",
     "rag-with-faults": "2b9547a20bc5e3fcee8ba82e56a7dafe5185f0e98a078dcb066d5cdf5157d617",
+    "multi-tenant-rag": "890a720fe8cd12bbd513299c7f39a7e6d8da34102d99f8a8b1178fb6cabc4229",
     "batch": "66d352a16698bbcc5cdcc1b27c0fb3f87d3d35f8dcc29a65d0388793ef53fe52",
 }
 
@@ -82,6 +83,14 @@ def test_the_trace_with_faults_has_every_kind_of_event_among_its_requests(root: 
     for event in trace.controls:
         assert 0 < event.before_request < trace.requests
         assert trace.t_us[event.before_request - 1] < event.t_us <= trace.t_us[event.before_request]
+
+
+def test_the_trace_of_tenants_is_the_one_of_rag_but_for_who_asks(root: Path) -> None:
+    tenants, rag = by_name(root, "multi-tenant-rag"), by_name(root, "rag")
+    assert (tenants.path, tenants.t_us, tenants.output_tokens) == (rag.path, rag.t_us, rag.output_tokens)
+    assert sorted((who.adapter, who.tenant) for who in tenants.identities) == [
+        (f"adapter-{tenant % 2}", f"tenant-{tenant}") for tenant in (0, 2, 4, 1, 3, 5)
+    ]
 
 
 def test_the_agents_trace_has_subagents_and_the_batch_has_ties_but_no_reuse(root: Path) -> None:

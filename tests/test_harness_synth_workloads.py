@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -20,6 +22,7 @@ from harness.synth.records import Request
 from harness.synth.registry import WORKLOADS
 from harness.synth.write import trace_lines
 from harness.trace import NO_BLOCK
+from policy.identity import NOT_STATED
 
 # Small prompts and few requests, whatever else is drawn.
 SMALL: dict[str, dict[str, int]] = {
@@ -38,6 +41,13 @@ SMALL: dict[str, dict[str, int]] = {
     },
     "few-shot": {"system_tokens": 90, "examples_tokens": 100, "question_tokens": 50},
     "rag": {"documents": 12, "top_k": 3, "system_tokens": 30, "document_tokens": 40, "question_tokens": 20},
+    "multi-tenant-rag": {
+        "documents": 12,
+        "top_k": 3,
+        "system_tokens": 30,
+        "document_tokens": 40,
+        "question_tokens": 20,
+    },
     "batch": {"input_tokens": 300},
 }
 
@@ -118,8 +128,17 @@ def test_the_reader_takes_a_trace_as_it_is(recipe: Recipe, tmp_path: Path) -> No
     assert list(trace.output_tokens) == [record.output_tokens for record in records]
     assert list(trace.t_us) == [record.t_ms * 1000 for record in records]
     assert [list(trace.blocks_of(r)) for r in range(trace.requests)] == [record.blocks for record in records]
+    assert [trace.identities[who] for who in trace.identity] == [record.identity for record in records]
     assert trace.sessions == list(by_session([record for record in records if record.session]))
     assert (trace.name, trace.block_tokens) == (f"{recipe.workload}-{recipe.seed}", recipe.block_tokens)
+
+
+def test_tenants_ask_the_questions_of_rag_each_through_its_adapter() -> None:
+    asked = requests(small("multi-tenant-rag", count=200, tenants=5, adapters=2))
+    assert [replace(request, identity=NOT_STATED) for request in asked] == requests(small("rag", count=200))
+    met = Counter((request.identity.tenant, request.identity.adapter) for request in asked)
+    assert set(met) == {(f"tenant-{tenant}", f"adapter-{tenant % 2}") for tenant in range(5)}
+    assert min(met.values()) >= 20
 
 
 @given(workload=st.sampled_from(sorted(SMALL)), seed=st.integers(0, 2**53 - 1))

@@ -5,13 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from builders import BLOCK_BYTES, Access, Ask, Tier, engine_of, options_of, report_of, trace_of
+import pytest
+from builders import BLOCK_BYTES, Access, Ask, Tier, engine_of, options_of, report_of
+from builders import trace_of as trace_as_built
 
 from harness.comparison import compare
+from harness.render.footer import build_footer
 from harness.report import build_report
+from harness.trace import Trace
+from policy.identity import Identity
 
 ROOMY = engine_of({"hbm": 10 * BLOCK_BYTES, "dram": 10 * BLOCK_BYTES}, prefill_ns_per_token=1)
 SECOND_US = 1_000_000
+MINE = Identity(tenant="mine")
+YOURS = Identity(tenant="yours", adapter="a")
+
+
+def trace_of(*rows: Ask | Access) -> Trace:
+    """A trace whose every request states who asks: that it does not is a warning of its own."""
+    return trace_as_built(*(replace(row, who=MINE) for row in rows))
 
 
 def found(report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -71,3 +83,58 @@ def test_more_hbm_than_the_accelerators_have_is_named() -> None:
             "memory_bytes": BLOCK_BYTES,
         }
     ]
+
+
+LEFT_OUT = "which --isolation leaves out: hits across them are counted, but would be wrong, or leak"
+ONE, TWO, THREE = Ask("a"), Ask("a", SECOND_US), Ask("b", 2 * SECOND_US)
+
+
+@pytest.mark.parametrize(
+    ("rows", "isolation", "warning", "words"),
+    [
+        (
+            [ONE, TWO],
+            ("tenant",),
+            {"code": "identity_unknown", "requests": 2, "of": 2},
+            "this trace states no identity (model, tokenizer, adapter, salt, tenant): its reuse is an upper bound",
+        ),
+        (
+            [ONE, replace(TWO, who=MINE), THREE],
+            ("tenant",),
+            {"code": "identity_unknown", "requests": 2, "of": 3},
+            "2 of 3 requests state no identity (model, tokenizer, adapter, salt, tenant): reuse among them is an upper"
+            " bound",
+        ),
+        (
+            [replace(ONE, who=MINE), replace(TWO, who=YOURS)],
+            (),
+            {"code": "identities_are_mixed", "axes": ["adapter", "tenant"]},
+            f"requests that share blocks differ in adapter and tenant, {LEFT_OUT}",
+        ),
+        # Two tenants with no adapter, and a third with one: kept apart, adapters are mixed nowhere, but tenants are.
+        (
+            [replace(ONE, who=MINE), replace(TWO, who=Identity(tenant="theirs")), replace(THREE, who=YOURS)],
+            ("adapter",),
+            {"code": "identities_are_mixed", "axes": ["tenant"]},
+            f"requests that share blocks differ in tenant, {LEFT_OUT}",
+        ),
+        (
+            [replace(ONE, who=MINE, session="s"), replace(TWO, who=YOURS, session="s")],
+            ("session",),
+            {"code": "identities_are_mixed", "axes": ["adapter", "tenant"]},
+            f"requests that share blocks differ in adapter and tenant, {LEFT_OUT}",
+        ),
+    ],
+)
+def test_identities_that_are_unknown_or_mixed_are_named(
+    rows: list[Ask], isolation: tuple[str, ...], warning: dict[str, Any], words: str
+) -> None:
+    report = report_of(trace_as_built(*rows), ROOMY, isolation=isolation)
+    assert report["warnings"] == [warning]
+    assert build_footer(report)[0] == f"warning: {words}"
+
+
+@pytest.mark.parametrize("isolation", [("tenant",), ("session",), ("adapter", "tenant")])
+def test_axes_that_differ_in_no_class_are_not_mixed(isolation: tuple[str, ...]) -> None:
+    rows = [replace(ONE, who=MINE, session="s"), replace(TWO, who=YOURS, session="t")]
+    assert report_of(trace_as_built(*rows), ROOMY, isolation=isolation)["warnings"] == []

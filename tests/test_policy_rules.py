@@ -184,6 +184,17 @@ SHOWS: dict[str, Shows] = {
         moves,
         {4: DROPPED, 5: SQUEEZED},
     ),
+    # a comes back to DRAM as a lossy copy, a quarter of its size.
+    "exact_view": (
+        arm(
+            "exact_view",
+            *A_B_A,
+            engine=ONLY_SMALL_ONES_PAY,
+            settings={**COMPRESSED, "compress_delta_ppm": 5},
+        ),
+        lambda arm: (tiers_hit(arm), reprefilled(arm)),
+        {0: ({"dram": 3}, {}), 1: ({}, {"approximate_fault": 4})},
+    ),
 }
 
 

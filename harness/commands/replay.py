@@ -56,6 +56,13 @@ def replay(
         typer.Option("--demote-on-expiry/--no-demote-on-expiry", help="Expired spans move colder, or are dropped."),
     ] = True,
     span_tokens: Annotated[int, typer.Option(help="Longest span in tokens; 0 is one block per span.")] = 4096,
+    isolation: Annotated[
+        str,
+        typer.Option(
+            metavar="AXES",
+            help="Who shares nothing: none, all that the trace states, or axes joined with +, like tenant+adapter.",
+        ),
+    ] = "all",
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A rule of the policy (`fakbench policies`). Repeatable."),
@@ -124,6 +131,7 @@ def replay(
         grace=grace,
         demote_on_expiry=demote_on_expiry,
         span_tokens=span_tokens,
+        isolation=isolation,
         set=tuple(setting or []),
         replicas=replicas,
         pool=tuple(pool or []),

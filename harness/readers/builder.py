@@ -8,6 +8,7 @@ from harness.readers.interning import Blocks
 from harness.readers.problems import INCONSISTENT_IDS, BadIdsError
 from harness.readers.source import Options
 from harness.trace import Control, Trace
+from policy.identity import NOT_STATED, Identity
 
 NO_SESSION = -1
 
@@ -25,6 +26,7 @@ class TraceBuilder:
         self._blocks = Blocks(self.trace, options)
         self._namespaces: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
+        self._identities: dict[Identity, int] = {}
         self._last_us: int | None = None
 
     def notice(self, kind: str) -> None:
@@ -41,6 +43,7 @@ class TraceBuilder:
         *,
         namespace: str = "",
         session: str | None = None,
+        identity: Identity = NOT_STATED,
     ) -> None:
         """Append a request whose blocks are `ids`, root first; without ids all of its tokens are unidentified."""
         space = self._namespace(namespace)
@@ -56,7 +59,7 @@ class TraceBuilder:
                     self.notice("rows_with_floor_tail")
         elif input_tokens:
             self.notice("rows_without_ids")
-        self._append(t_us, input_tokens, output_tokens, unidentified, path, space, session)
+        self._append(t_us, input_tokens, output_tokens, unidentified, path, space, session, identity)
 
     def access(
         self,
@@ -69,6 +72,7 @@ class TraceBuilder:
         *,
         namespace: str = "",
         session: str | None = None,
+        identity: Identity = NOT_STATED,
     ) -> None:
         """Append a request whose path is the one block `span`, of a given size; `size_bytes` 0 is not stated."""
         space = self._namespace(namespace)
@@ -77,7 +81,7 @@ class TraceBuilder:
         except BadIdsError as bad:
             self._tolerate(bad)
             path, unidentified = [], tokens
-        self._append(t_us, tokens, output_tokens, unidentified, path, space, session)
+        self._append(t_us, tokens, output_tokens, unidentified, path, space, session, identity)
 
     def control(self, kind: str, t_us: int, tier: str, value: int) -> None:
         """Append a `clear`, `fault` or `pressure` before the next request."""
@@ -93,6 +97,7 @@ class TraceBuilder:
         path: list[int],
         space: int,
         session: str | None,
+        identity: Identity,
     ) -> None:
         self._clock(t_us)
         trace = self.trace
@@ -102,6 +107,7 @@ class TraceBuilder:
         trace.unidentified_tokens.append(unidentified)
         trace.namespace.append(space)
         trace.session.append(self._session(session))
+        trace.identity.append(self._identity(identity))
         trace.path.extend(path)
         trace.path_start.append(len(trace.path))
 
@@ -129,6 +135,12 @@ class TraceBuilder:
         if session == len(self.trace.sessions):
             self.trace.sessions.append(name)
         return session
+
+    def _identity(self, identity: Identity) -> int:
+        index = self._identities.setdefault(identity, len(self._identities))
+        if index == len(self.trace.identities):
+            self.trace.identities.append(identity)
+        return index
 
     def _tolerate(self, bad: BadIdsError) -> None:
         """Leniently a row with such ids is kept, without them, and counted."""

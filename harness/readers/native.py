@@ -14,7 +14,8 @@ from harness.readers.builder import TraceBuilder
 from harness.readers.fields import integer, items, shown, text, time_us
 from harness.readers.problems import BAD_FIELD, BAD_TIME, UNKNOWN_FIELD, UNKNOWN_KIND, BadLineError
 from harness.readers.source import Source
-from harness.trace import MAX_BLOCK_BYTES, MAX_BLOCK_TOKENS, MAX_TOKENS
+from harness.trace import IDENTITY_AXES, MAX_BLOCK_BYTES, MAX_BLOCK_TOKENS, MAX_TOKENS
+from policy.identity import Identity
 from policy.tiers import LADDER
 
 SCHEMA = "fakbench.trace/1"
@@ -93,6 +94,7 @@ def _request(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
         items(record, "blocks"),
         namespace=text(record, "namespace") or "",
         session=text(record, "session"),
+        identity=_identity(record),
     )
 
 
@@ -111,7 +113,12 @@ def _access(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
         integer(record, "output_tokens", 0, MAX_TOKENS, default=0),
         namespace=text(record, "namespace") or "",
         session=text(record, "session"),
+        identity=_identity(record),
     )
+
+
+def _identity(record: dict[str, Any]) -> Identity:
+    return Identity(**{axis: text(record, axis) or "" for axis in IDENTITY_AXES})
 
 
 def _clear(builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:
@@ -145,8 +152,8 @@ def _fields(*names: str) -> frozenset[str]:
 
 
 EVENTS: dict[str, tuple[frozenset[str], Handler]] = {
-    "request": (_fields("input_tokens", "output_tokens", "blocks", "session", "namespace"), _request),
-    "access": (_fields("span", "tokens", "bytes", "output_tokens", "session", "namespace"), _access),
+    "request": (_fields("input_tokens", "output_tokens", "blocks", "session", "namespace", *IDENTITY_AXES), _request),
+    "access": (_fields("span", "tokens", "bytes", "output_tokens", "session", "namespace", *IDENTITY_AXES), _access),
     "clear": (_fields("tier"), _clear),
     "fault": (_fields("tier", "until_ms"), _fault),
     "pressure": (_fields("tier", "fill_ppm"), _pressure),

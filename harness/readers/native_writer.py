@@ -16,7 +16,7 @@ from harness.documents import whole_file
 from harness.errors import TraceError
 from harness.readers.builder import NO_SESSION
 from harness.readers.native import SCHEMA
-from harness.trace import Control, Trace
+from harness.trace import IDENTITY_AXES, Control, Trace
 
 _LEAST_ID = -(2**63)
 _MOST_ID = 2**64 - 1
@@ -73,6 +73,9 @@ def _request(trace: Trace, request: int, id_of: Callable[[int], object]) -> dict
     namespace = trace.namespaces[trace.namespace[request]]
     if namespace:
         record["namespace"] = namespace
+    if trace.identity:
+        identity = trace.identities[trace.identity[request]]
+        record |= {axis: name for axis in IDENTITY_AXES if (name := getattr(identity, axis))}
     return record
 
 

@@ -23,6 +23,11 @@ _WARNINGS: dict[str, Callable[[Said], str]] = {
         f"{counted(w['requests'], 'request')} with {w['tokens']:,} tokens carry no block ids: their reuse is unknown,"
         " and counted as none"
     ),
+    "identity_unknown": lambda w: _unknown_identity(w["requests"], w["of"]),
+    "identities_are_mixed": lambda w: (
+        f"requests that share blocks differ in {' and '.join(w['axes'])}, which --isolation leaves out: hits across"
+        " them are counted, but would be wrong, or leak"
+    ),
     "unbounded_tier_is_used": lambda w: (
         f"{w['arm']}: {w['where']} is taken to be unbounded and holds {size(w['peak_bytes'])}: give its size with"
         f" --capacity {w['where']}=SIZE, or do without it with --drop-tier {w['where']}"
@@ -32,6 +37,13 @@ _WARNINGS: dict[str, Callable[[Said], str]] = {
         f" {size(w['memory_bytes'])} that the engine's accelerators have"
     ),
 }
+
+
+def _unknown_identity(requests: int, of: int) -> str:
+    axes = "(model, tokenizer, adapter, salt, tenant)"
+    if requests == of:
+        return f"this trace states no identity {axes}: its reuse is an upper bound"
+    return f"{requests:,} of {counted(of, 'request')} state no identity {axes}: reuse among them is an upper bound"
 
 
 def build_footer(report: dict[str, Any]) -> list[str]:

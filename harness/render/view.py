@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.render.fleet import fleet_tables
 from harness.render.footer import build_footer
+from harness.render.isolation import level_rows, refusal_rows
 from harness.render.tables import Table
 from harness.units import counted, milliseconds, percent, seconds, size
 from harness.verdict import ratio_ppm, waited_ns
@@ -57,6 +58,8 @@ def build_view(report: Report) -> View:
         _times(report),
         _hits(report),
         _causes(report),
+        _refusals(report),
+        _levels(report),
         _moves(report),
         _tiers(report),
         _links(report),
@@ -155,6 +158,14 @@ def _causes(report: Report) -> Table:
     ]
     rows = [[name, *(f"{arm['tokens']['reprefilled'][cause]:,}" for cause in causes)] for name, arm in arms.items()]
     return Table("Why tokens were re-prefilled", ["arm", *causes], rows if causes else [])
+
+
+def _refusals(report: Report) -> Table:
+    return Table("Cold tokens that isolation refused", *refusal_rows(report))
+
+
+def _levels(report: Report) -> Table:
+    return Table("What isolation costs", *level_rows(report))
 
 
 def _moves(report: Report) -> Table:

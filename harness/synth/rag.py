@@ -14,7 +14,7 @@ from harness.synth.arrivals import arrivals_ms
 from harness.synth.draws import PPM, Draws
 from harness.synth.prompts import Blocks, Prefix, Shared
 from harness.synth.recipe import MAX_BLOCK_TOKENS, MAX_GAP_MS, MAX_PROMPT_TOKENS, MAX_REQUESTS, Paced, knob
-from harness.synth.records import Record, Request
+from harness.synth.records import Request
 from harness.synth.shapes import CODE_OUTPUT_TOKENS, UNIFORM
 
 
@@ -39,7 +39,7 @@ class Rag(Paced, tag="rag", frozen=True, kw_only=True):
             raise ValueError("`top_k` must not be above `documents`")
 
 
-def generate(recipe: Rag) -> Iterator[Record]:
+def generate(recipe: Rag) -> Iterator[Request]:
     """The requests, by time."""
     draws = Draws(recipe.seed)
     blocks = Blocks(recipe.block_tokens)

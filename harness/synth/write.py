@@ -11,7 +11,7 @@ import orjson
 from harness.synth.recipe import MAX_T_MS, Event, Recipe, RecipeError
 from harness.synth.records import Access, Record
 from harness.synth.registry import WORKLOADS
-from harness.trace import MAX_TOKENS
+from harness.trace import IDENTITY_AXES, MAX_TOKENS
 
 _NATIVE = "fakbench.trace/1"
 # Fields that are not knobs, or that the header states elsewhere.
@@ -65,7 +65,7 @@ def _fields(record: Record, recipe: Recipe) -> dict[str, Any]:
     }
     if record.session:
         fields["session"] = record.session
-    return fields
+    return fields | {axis: name for axis in IDENTITY_AXES if (name := getattr(record.identity, axis))}
 
 
 def _notes(recipe: Recipe) -> str:
