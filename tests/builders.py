@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.comparison import Comparison, ReplayOptions, compare
 from harness.engine import Engine, LinkLimit, Prefill
+from harness.fleet import FleetOptions
 from harness.report import build_report
 from harness.trace import NO_BLOCK, Control, Trace
 from policy.profiles import TierProfile, default_profiles
@@ -173,10 +174,12 @@ def options_of(
     demote_on_expiry: bool = True,
     span_tokens: int = 0,
     now_ms: int = 0,
+    fleet: FleetOptions | None = None,
 ) -> ReplayOptions:
     """Options with tiers by name; one block per span unless said otherwise."""
     return ReplayOptions(
         now_ms=now_ms,
+        fleet=fleet or FleetOptions(),
         policy=policy,
         against=against,
         settings=dict(settings or {}),
