@@ -138,6 +138,7 @@ class Host(Model):
         return max(known, key=lambda each: each.at[span])[span] if known else "elsewhere"
 
     def request(self, time: int, request: int) -> None:
+        self.failed = -1
         super().request(time, request)
         for span in reversed(self.paths[request]):
             self.age_of[span] = self.clock.tick()
@@ -149,6 +150,7 @@ class Host(Model):
             super().revive(time, span)
 
     def lose_read(self, time: int, span: int) -> None:
+        self.failed = span
         pool = self.source(span)
         if pool is None:
             super().lose_read(time, span)
@@ -166,10 +168,12 @@ class Host(Model):
             super().fetch(time, span)
             return
         self.note(span, "copy", self.where(span), "hbm")
+        self.use(time, span)
         self.put(time, span, "hbm")
 
     def compute(self, time: int, span: int, cause: str) -> int:
-        if self.source(span):
+        # Reading: a span whose own copy failed is lost by the fault, though a pool may have another.
+        if self.source(span) and span != self.failed:
             # Refused or behind a gap: the pool keeps its copy.
             self.why[span] = cause
         return super().compute(time, span, cause)

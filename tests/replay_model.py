@@ -205,11 +205,11 @@ class Model(Ladder):
                 books.time_ns["stage"] += load_ns
                 waited_ns += load_ns
                 books.read(tier, "hbm", self.bytes[span])
-                self.use(time, span)
                 if self.make_room(time, span, "hbm"):
                     self.fetch(time, span)
                 else:
                     self.note(span, "stream", tier, "hbm")
+                    self.use(time, span)
         return len(kept), waited_ns
 
     def lose_read(self, time: int, span: int) -> None:
@@ -217,7 +217,7 @@ class Model(Ladder):
         self.lose(span, "drop", "fault")
 
     def use(self, time: int, span: int) -> None:
-        """A span serves from a colder tier."""
+        """A span serves from a colder tier and stays there."""
 
     def fetch(self, time: int, span: int) -> None:
         """A span comes to HBM, where there is room for it."""
