@@ -180,7 +180,12 @@ class PooledLadder(Ladder):
         """The span leaves where this host has it for `tier`, its own or a pool."""
         pool = self.pool_of.get(tier)
         if pool is None:
+            comes = self.projected[span]
             super().move(span, tier, size_bytes, now)
+            if comes:
+                # Its life on this host begins, and is not that of a copy which this host had before.
+                self.life.admitted[span] = now
+                self.life.accesses[span] = 0
             return
         self._forget(span, now)
         pool.admit(span, size_bytes, self.lossy[span], self.order.stamp[span])

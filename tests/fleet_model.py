@@ -108,6 +108,18 @@ class Pool:
 class Host(Model):
     """One engine of a fleet. A pool's victim that it moves is `lent` to it until it is elsewhere."""
 
+    def __init__(self, *arguments: Any, like: Host | None = None, **options: Any) -> None:
+        self.like = like
+        super().__init__(*arguments, **options)
+
+    def _cut_spans(self, span_tokens: int) -> None:
+        """The spans of a trace are every host's: they are cut once."""
+        if self.like is None:
+            super()._cut_spans(span_tokens)
+            return
+        for name in ("paths", "tokens", "bytes", "context", "recompute_ns"):
+            setattr(self, name, getattr(self.like, name))
+
     def join(self, index: int, pools: list[Pool], clock: Clock, computed: list[int]) -> None:
         self.index = index
         self.pools = {pool.tier: pool for pool in pools}
@@ -291,7 +303,8 @@ class FleetModel:
         clock = Clock()
         computed: list[int] = []
         self.trace = trace
-        self.hosts = [Host(trace, engine, rules, **options) for _ in range(replicas)]
+        first = Host(trace, engine, rules, **options)
+        self.hosts = [first, *(Host(trace, engine, rules, like=first, **options) for _ in range(1, replicas))]
         self.events = self.hosts[0].events
         self.tiers = self.hosts[0].tiers
         profiles = self.hosts[0].costs.profiles

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,33 +13,26 @@ from hypothesis import strategies as st
 from model_books import CAUSES, DIRECTIVES, POOLED_DIRECTIVES, in_order, known_to_the_model
 from model_costs import TIERS
 from replay_model import ARMS, AS_WRITTEN
-from strategies import SEEDS, engines, grow_engine, grow_options, grow_trace, moderate, run_options, traces
+from strategies import (
+    SEEDS,
+    engines,
+    fleet_options,
+    grow_engine,
+    grow_fleet,
+    grow_options,
+    grow_trace,
+    moderate,
+    run_options,
+    traces,
+    without_pooled_ttls,
+)
 
 from harness.engine import Engine
-from harness.fleet import FleetOptions
 from harness.report import build_report
 from harness.routing import ROUTERS
 from harness.trace import Trace
-from policy.tiers import TIER_NAMES, tier_code
 
 POLICIES = ("tiered", "tiered-reference", "blind-lru")
-
-
-def grow_fleet(seed: int, engine: Engine) -> dict[str, Any]:
-    """2 to 5 replicas, any router, and some of the engine's colder tiers in pools whose hosts need not divide them."""
-    random = Random(seed)
-    colder = [TIER_NAMES[code] for code in engine.profiles if code]
-    pooled = random.sample(colder, random.randint(min(1, len(colder)), len(colder)))
-    return {
-        "replicas": random.randint(2, 5),
-        "router": random.choice(sorted(ROUTERS)),
-        "pool_hosts": {name: random.randint(2, 5) for name in pooled},
-    }
-
-
-def without_pooled_ttls(options: dict[str, Any], fleet: dict[str, Any]) -> dict[str, Any]:
-    kept = {tier: ttl for tier, ttl in options["ttl_us"].items() if tier not in fleet["pool_hosts"]}
-    return options | {"ttl_us": kept}
 
 
 def agree(
@@ -52,8 +44,7 @@ def agree(
 ) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Hold every arm of a fleet against the model, and return what both say: of the arm, and of its fleet."""
     options = without_pooled_ttls(options, fleet)
-    hosts = {tier_code(name): count for name, count in fleet["pool_hosts"].items()}
-    asked = FleetOptions(fleet["replicas"], fleet["router"], hosts)
+    asked = fleet_options(fleet)
     comparison = comparison_of(trace, engine, against=POLICIES[1:], settings=settings, fleet=asked, **options)
     report = build_report(comparison)
     expected = {}
@@ -84,7 +75,7 @@ def agree(
     return expected
 
 
-@moderate(120)
+@moderate(150)
 @given(trace=traces(), engine=engines, options=run_options, seed=SEEDS)
 def test_a_fleet_replays_as_the_naive_fleet_does(
     trace: Trace, engine: Engine, options: dict[str, Any], seed: int
@@ -92,7 +83,7 @@ def test_a_fleet_replays_as_the_naive_fleet_does(
     agree(trace, engine, options, grow_fleet(seed, engine))
 
 
-@moderate(60)
+@moderate(100)
 @given(
     trace=traces(),
     engine=engines,
@@ -109,7 +100,7 @@ def test_a_fleet_under_any_mixture_of_the_rules_replays_as_the_naive_fleet_does(
 def test_long_walks_of_fleets_meet_everything_that_can_happen() -> None:
     """Dense seeded traces; that every cause, move and tier occurs shows that the comparison is about all of them."""
     met: Counter[str] = Counter()
-    for seed in range(120):
+    for seed in range(150):
         engine = grow_engine(seed)
         fleet = grow_fleet(seed, engine)
         met[fleet["router"]] += 1
