@@ -22,7 +22,7 @@ class Check:
 
 def misses(arm: ArmResult) -> int:
     """Tokens that an arm computed although blocks name them."""
-    return sum(arm.books().computed_tokens)
+    return sum(sum(replica.ledger.computed_tokens) for replica in arm.replicas)
 
 
 def audit(arms: list[ArmResult], ceiling: ArmResult) -> list[Check]:
@@ -146,7 +146,8 @@ def _pool_source(pool: Pool) -> str:
 
 
 def _cold(arm: ArmResult, ceiling: ArmResult) -> str:
-    mine, best = arm.books().computed_tokens[COLD], ceiling.ledger.computed_tokens[COLD]
+    mine = sum(replica.ledger.computed_tokens[COLD] for replica in arm.replicas)
+    best = ceiling.ledger.computed_tokens[COLD]
     return "" if mine == best else f"{mine} cold tokens, {best} in the ceiling"
 
 

@@ -22,7 +22,7 @@ from policy.pooled_ladder import PooledLadder
 from policy.pooled_serving import PooledServing
 from policy.rules import Rules
 from policy.serving import Serving
-from policy.shared_pool import SharedPool
+from policy.shared_pool import FleetClock, SharedPool
 from policy.tiers import HBM, LADDER, TIER_COUNT
 
 MAX_REPLICAS = 256
@@ -131,10 +131,11 @@ def build_arm(
         fleet = FleetOptions()
     arm_ttls = ttls if rules.ttls else Ttls(0, 0, 1)
     pools = _pools(workload, engine, present, capacity_bytes, fleet)
+    clock = FleetClock()
     arm = ArmResult(policy, rules, [], pools)
     for replica in range(fleet.replicas):
         mine = [pool for pool in pools if replica in pool.hosts]
-        arm.replicas.append(_replica(replica, workload, engine, present, capacity_bytes, arm_ttls, rules, mine))
+        arm.replicas.append(_replica(replica, workload, engine, present, capacity_bytes, arm_ttls, rules, mine, clock))
         # What any replica computed is not cold to the others.
         arm.replicas[-1].ledger.ever_computed = arm.replicas[0].ledger.ever_computed
     return arm
@@ -167,6 +168,7 @@ def _replica(
     ttls: Ttls,
     rules: Rules,
     pools: list[Pool],
+    clock: FleetClock,
 ) -> Replica:
     spans = workload.spans
     costs = engine.costs()
@@ -176,6 +178,6 @@ def _replica(
         ladder = Ladder(spans, present, attendable, capacity_bytes, costs, ttls, rules)
         return Replica(ladder, Serving(ladder), Ledger(spans, costs, capacity_bytes, start_us))
     states = [pool.state for pool in pools]
-    pooled = PooledLadder(spans, present, attendable, capacity_bytes, costs, ttls, rules, states)
+    pooled = PooledLadder(spans, present, attendable, capacity_bytes, costs, ttls, rules, states, clock)
     books = [pool.book for pool in pools]
     return Replica(pooled, PooledServing(pooled), PooledLedger(spans, costs, capacity_bytes, start_us, index, books))

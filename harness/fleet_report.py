@@ -50,7 +50,7 @@ def _arm(comparison: Comparison, arm: ArmResult) -> dict[str, Any]:
     held = [occupancy_bytes(arm, tier, duration_us) for tier in tiers]
     spared = [over_time(pool.book.spared_bytes, duration_us) for pool in arm.pools]
     return {
-        "prefill_tokens": arm.books().prefill_tokens(),
+        "prefill_tokens": sum(replica.ledger.prefill_tokens() for replica in arm.replicas),
         "prefill_imbalance_ppm": _imbalance_ppm([replica.ledger.prefill_ns for replica in arm.replicas]),
         "resident_bytes": _sums(held, ("mean", "end")),
         "deduplicated_bytes": _sums(spared, ("mean", "end")),

@@ -51,9 +51,6 @@ _COLUMNS = (
     "refused_tokens",
     "decode_reads",
     "decode_read_bytes",
-    "move_count",
-    "move_bytes",
-    "move_tokens",
 )
 _MOVE_KEYS = len(ACTION_NAMES) * _DIRECTIVES * _TIER_CODES * _TIER_CODES * _OUTCOMES
 
@@ -114,6 +111,12 @@ class Books:
             column = getattr(self, name)
             for at, figure in enumerate(getattr(other, name)):
                 column[at] += figure
+        # There are many kinds of moves, of which few occur.
+        for key, count in enumerate(other.move_count):
+            if count:
+                self.move_count[key] += count
+                self.move_bytes[key] += other.move_bytes[key]
+                self.move_tokens[key] += other.move_tokens[key]
         self.ttft_ns.extend(other.ttft_ns)
         for reason, count in other.evictions_by_reason.items():
             self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + count

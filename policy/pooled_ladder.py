@@ -17,7 +17,7 @@ from array import array
 from policy.costs_by_tier import TierCosts
 from policy.decisions import (
     CLEARED,
-    COLD,
+    COMPRESS_DEMOTE,
     COPY,
     DEDUPE,
     DROP,
@@ -34,7 +34,7 @@ from policy.ladder import Ladder, limit_under
 from policy.lifecycle import EVICTED, Ttls
 from policy.recency import NO_SPAN
 from policy.rules import Rules
-from policy.shared_pool import SharedPool
+from policy.shared_pool import FleetClock, SharedPool
 from policy.spans import Spans
 from policy.tiers import HBM, RECOMPUTE
 
@@ -55,6 +55,7 @@ class PooledLadder(Ladder):
         ttls: Ttls,
         rules: Rules,
         pools: "list[SharedPool]",
+        clock: FleetClock,
     ) -> None:
         reachable = array("q", attendable)
         for pool in pools:
@@ -63,7 +64,10 @@ class PooledLadder(Ladder):
         super().__init__(spans, present, reachable, capacity_bytes, costs, ttls, rules)
         self.pools = pools
         self.pool_of = {pool.tier: pool for pool in pools}
+        self.clock = clock
         self.projected = bytearray(len(spans))
+        # The number of the loss that `lost_by` tells of.
+        self.lost_at = array("q", [0]) * len(spans)
 
     def age(self, now: int) -> None:
         """Every deadline up to `now` falls, in order, at its own time."""
@@ -73,10 +77,10 @@ class PooledLadder(Ladder):
     def begin(self, path: "array[int]") -> None:
         """A request begins, its path pinned: what this host does not hold is seen where a pool holds it."""
         self._refresh()
+        # One clock for all who share: a span that changes hands keeps its age.
+        self.order.clock = self.clock.touches
         for pool in self.pools:
             pool.begin(path)
-            # One clock for all who share: a span that changes hands keeps its age.
-            self.order.clock = max(self.order.clock, pool.order.clock)
         for span in path:
             if not self.held_bytes[span]:
                 for pool in self.pools:
@@ -93,6 +97,7 @@ class PooledLadder(Ladder):
         for pool in self.pools:
             pool.order.clock = self.order.clock
             pool.end(path)
+        self.clock.touches = self.order.clock + len(path)
 
     def drop(self, span: int, cause: int, now: int) -> None:
         """Let go of a copy that is of no use. A guest stays in the pool, unless reading it met a fault."""
@@ -102,7 +107,7 @@ class PooledLadder(Ladder):
         pool = self.pool_of[self.life.tier[span]]
         self._release(span)
         self.life.evict(span, now)
-        self.lost_by[span] = cause
+        self.remember(span, cause)
         if cause == FAULT_CAUSE:
             self._drop_from(pool, span, cause, now)
 
@@ -150,12 +155,16 @@ class PooledLadder(Ladder):
         """Do what was planned; nothing moves where the pool has the span already, as exact as it is here."""
         pool = self.pool_of.get(destination)
         if pool is not None and pool.held_bytes[span]:
-            if self.lossy[span] or not pool.lossy[span]:
+            if self.lossy[span] or action == COMPRESS_DEMOTE or not pool.lossy[span]:
                 tier = self.life.tier[span]
                 self.journal.add(now, DEDUPE, OFFLOAD, span, tier, destination, OK, reason, self.held_bytes[span])
                 self._forget(span, now)
                 return True
-            self._drop_from(pool, span, COLD, now)
+            # The exact one takes its place, once there is room for both.
+            if not self.make_room(destination, moved_bytes, now):
+                return False
+            if pool.held_bytes[span]:
+                self._drop_from(pool, span, PRESSURE, now)
         return super().carry(span, action, directive, destination, reason, moved_bytes, now)
 
     def restore(self, span: int, now: int) -> None:
@@ -171,45 +180,53 @@ class PooledLadder(Ladder):
         """The span leaves where this host has it for `tier`, its own or a pool."""
         pool = self.pool_of.get(tier)
         if pool is None:
+            comes = self.projected[span]
             super().move(span, tier, size_bytes, now)
+            if comes:
+                # Its life on this host begins, and is not that of a copy which this host had before.
+                self.life.admitted[span] = now
+                self.life.accesses[span] = 0
             return
-        lossy = self.lossy[span]
         self._forget(span, now)
-        pool.admit(span, size_bytes, lossy)
+        pool.admit(span, size_bytes, self.lossy[span], self.order.stamp[span])
         self._mirror(pool)
 
     def why_lost(self, span: int) -> int:
-        """Why neither this host nor a pool has the span: this host's reason, or a pool's, or that it never had it."""
-        if self.lost_by[span] != COLD:
-            return self.lost_by[span]
+        """Why neither this host nor a pool has the span: by the latest loss of one of them, if any ever had it."""
+        cause = self.lost_by[span]
+        latest = self.lost_at[span]
         for pool in self.pools:
-            if pool.lost_by[span] != COLD:
-                return pool.lost_by[span]
-        return ELSEWHERE
+            if pool.lost_at[span] > latest:
+                cause = pool.lost_by[span]
+                latest = pool.lost_at[span]
+        return cause or ELSEWHERE
+
+    def remember(self, span: int, cause: int) -> None:
+        """This host has lost a span, or could not keep it: the latest loss of all."""
+        self.lost_by[span] = cause
+        self.lost_at[span] = self.clock.loss()
 
     def is_pooled(self, tier: int) -> bool:
         """Whether a tier is shared with other hosts."""
         return tier in self.pool_of
 
     def _project(self, pool: SharedPool, span: int, claim: int) -> None:
-        """See a pool's span in this host's columns. Whatever this host lost before, it is there now."""
+        """See a pool's span in this host's columns."""
         self.projected[span] = claim
         self.life.tier[span] = pool.tier
         self.life.state[span] = self.life.settled(pool.tier)
         self.held_bytes[span] = pool.held_bytes[span]
         self.lossy[span] = pool.lossy[span]
-        self.lost_by[span] = COLD
 
     def _push_out(self, pool: SharedPool, victim: int, now: int) -> None:
         """The pool's least recently used span makes room, by this host's ladder."""
         if self.held_bytes[victim]:
             size_bytes = pool.held_bytes[victim]
             self.journal.add(now, DEDUPE, OFFLOAD, victim, pool.tier, self.life.tier[victim], OK, NO_REASON, size_bytes)
-            pool.remove(victim, PRESSURE)
-            self._mirror(pool)
+            self._take_from(pool, victim, PRESSURE)
             return
         self._project(pool, victim, OWN)
-        self.order.stamp[victim] = pool.order.stamp[victim]
+        self.order.stamp[victim] = max(self.order.stamp[victim], pool.order.stamp[victim])
         self.relocate(victim, PRESSURE, now)
 
     def _release(self, span: int) -> None:
@@ -221,33 +238,32 @@ class PooledLadder(Ladder):
         self.projected[span] = 0
         self.held_bytes[span] = 0
         if claim == OWN:
-            pool = self.pool_of[self.life.tier[span]]
             # Lost to the other hosts, who reach no tier of this one.
-            pool.remove(span, PRESSURE)
-            self._mirror(pool)
+            self._take_from(self.pool_of[self.life.tier[span]], span, PRESSURE)
 
     def _lose(self, span: int, action: int, directive: int, reason: int, cause: int, now: int) -> None:
         """The span is nowhere. A pool's victim is lost to every host, so the pool remembers why."""
         own = self.projected[span] == OWN
         super()._lose(span, action, directive, reason, cause, now)
+        self.remember(span, cause)
         if own:
             self.pool_of[self.life.tier[span]].lost_by[span] = cause
-            self.lost_by[span] = COLD
 
     def _forget(self, span: int, now: int) -> None:
         """This host has the span no more, and it is not lost: a pool holds it."""
         self._release(span)
         self.order.leave(span)
         self.life.evict(span, now)
-        self.lost_by[span] = COLD
-        for pool in self.pools:
-            pool.lost_by[span] = COLD
 
     def _drop_from(self, pool: SharedPool, span: int, cause: int, now: int) -> None:
         """The pool's copy is gone for every host."""
         size_bytes = pool.held_bytes[span]
         self.journal.add(now, DROP, NO_DIRECTIVE, span, pool.tier, RECOMPUTE, OK, NO_REASON, size_bytes)
-        pool.remove(span, cause)
+        self._take_from(pool, span, cause)
+
+    def _take_from(self, pool: SharedPool, span: int, cause: int) -> None:
+        """A pool has a span no more."""
+        pool.remove(span, cause, self.clock.loss())
         self._mirror(pool)
 
     def _refresh(self) -> None:

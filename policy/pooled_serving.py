@@ -2,6 +2,7 @@
 
 from array import array
 
+from policy.decisions import BYPASSED
 from policy.pooled_ladder import PooledLadder
 from policy.serving import Serving
 
@@ -22,3 +23,10 @@ class PooledServing(Serving):
         """The request is over, for the pools first: they are touched at the same reading of the clock."""
         self.pooled.end(path)
         super().end(path, now)
+
+    def fill(self, span: int, now: int) -> bool:
+        """A span that was computed enters HBM, or is bypassed, which is remembered like a loss."""
+        filled = super().fill(span, now)
+        if not filled:
+            self.pooled.remember(span, BYPASSED)
+        return filled

@@ -11,6 +11,19 @@ from policy.decisions import COLD
 from policy.recency import Recency
 
 
+class FleetClock:
+    """Counts the touches and the losses of all who share pools, so that of two the later can be told."""
+
+    def __init__(self) -> None:
+        self.touches = 0
+        self.losses = 0
+
+    def loss(self) -> int:
+        """The number of a loss: larger than that of any before."""
+        self.losses += 1
+        return self.losses
+
+
 class SharedPool:
     """The spans of one tier, for the hosts that reach it. `in_place`: whether they can be attended where they are."""
 
@@ -26,27 +39,29 @@ class SharedPool:
         self.pinned_bytes = 0
         self.held_bytes = array("q", [0]) * spans
         self.lossy = bytearray(spans)
-        # Why a span that was here is not any more; `COLD` where it moved on, or never was.
+        # Why a span was lost here last, and the number of that loss; `COLD` where it never was.
         self.lost_by = array("q", [COLD]) * spans
+        self.lost_at = array("q", [0]) * spans
 
-    def admit(self, span: int, size_bytes: int, lossy: int) -> None:
-        """A span that was not here is here now; room was made for it."""
+    def admit(self, span: int, size_bytes: int, lossy: int, stamp: int) -> None:
+        """A span that was not here is here now; room was made for it. `stamp` is its age where it was."""
         self.free_bytes -= size_bytes
         self.held_bytes[span] = size_bytes
         self.lossy[span] = lossy
-        self.lost_by[span] = COLD
+        self.order.stamp[span] = max(self.order.stamp[span], stamp)
         if self.order.pinned[span]:
             self.pinned_bytes += size_bytes
         self.order.enter(span, self.tier)
 
-    def remove(self, span: int, cause: int) -> None:
-        """A span that was here is here no more, because of `cause`."""
+    def remove(self, span: int, cause: int, loss: int) -> None:
+        """A span that was here is here no more, because of `cause`: the loss of that number."""
         size_bytes = self.held_bytes[span]
         self.free_bytes += size_bytes
         if self.order.pinned[span]:
             self.pinned_bytes -= size_bytes
         self.held_bytes[span] = 0
         self.lost_by[span] = cause
+        self.lost_at[span] = loss
         self.order.leave(span)
 
     def begin(self, path: "array[int]") -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.comparison import Comparison, ReplayOptions, compare
 from harness.engine import Engine, LinkLimit, Prefill
+from harness.fleet import FleetOptions
 from harness.report import build_report
 from harness.trace import IDENTITY_AXES, NO_BLOCK, Control, Trace
 from policy.identity import NOT_STATED, Identity
@@ -186,11 +187,13 @@ def options_of(
     span_tokens: int = 0,
     now_ms: int = 0,
     isolation: tuple[str, ...] = IDENTITY_AXES,
+    fleet: FleetOptions | None = None,
 ) -> ReplayOptions:
     """Options with tiers by name; one block per span unless said otherwise."""
     return ReplayOptions(
         now_ms=now_ms,
         isolation=isolation,
+        fleet=fleet or FleetOptions(),
         policy=policy,
         against=against,
         settings=dict(settings or {}),

@@ -21,6 +21,7 @@ DIRECTIVES = {
     "spill": "offload",
     "evict": "offload",
 }
+POOLED_DIRECTIVES = {"copy": "restore", "dedupe": "offload"}
 
 
 class Books:
@@ -111,7 +112,7 @@ class Books:
         alike = [move for move in self.moves if move[:4] == (action, source, to, outcome)]
         return {
             "action": action,
-            "directive": DIRECTIVES[action],
+            "directive": (DIRECTIVES | POOLED_DIRECTIVES)[action],
             "from": source,
             "to": to,
             "outcome": outcome,
@@ -124,3 +125,18 @@ class Books:
 def nearest_rank(values: list[int], percent: int) -> int:
     """The smallest value with at least `percent` percent of all at or below it."""
     return min(value for value in values if 100 * sum(other <= value for other in values) >= percent * len(values))
+
+
+def known_to_the_model(arm: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a report's arm that the model counts, its moves in an order that both can have."""
+    parts = ("tokens", "time_ns", "utilisation_ppm", "link_utilisation_ppm", "ttft_ns", "evictions", "lifecycle")
+    return {part: arm[part] for part in parts} | {
+        "moves": in_order(arm["moves"]),
+        "occupancy_bytes": {
+            tier: {key: figures[key] for key in ("peak", "end")} for tier, figures in arm["occupancy_bytes"].items()
+        },
+    }
+
+
+def in_order(moves: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(moves, key=lambda row: (row["action"], row["from"], row["to"], row["outcome"]))

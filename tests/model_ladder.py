@@ -50,6 +50,13 @@ class Ladder:
         self.own: list[int] = []
         self.fill_ppm: dict[str, int] = {}
 
+    def where(self, span: int) -> str:
+        """The tier of the copy that a request finds; none is ""."""
+        return self.copies[span].tier if span in self.copies else ""
+
+    def why_lost(self, span: int) -> str:
+        return self.why[span]
+
     # --- space ---
 
     def capacity(self, tier: str) -> int | None:
@@ -118,6 +125,8 @@ class Ladder:
                 self.books.evictions[reason] += 1
                 self.lose(span, "evict", "cost" if reason == "recompute_cheaper_than_retain" else asked_by)
                 return
+            if self.is_spare(time, span, chosen):
+                return
             if self.make_room(time, span, chosen) if self.rules["cascade"] else self.fits_now(span, chosen):
                 self.note(span, "demote" if self.costs.attendable(chosen) else "spill", source, chosen)
                 self.books.read(source, chosen, self.bytes[span])
@@ -125,6 +134,10 @@ class Ladder:
                 self.put(time, span, chosen)
                 return
             full.append(chosen)
+
+    def is_spare(self, time: int, span: int, chosen: str) -> bool:
+        """Whether a copy is let go of because one is in `chosen` already: for one engine there never is."""
+        return False
 
     def plan(self, span: int, source: str, full: list[str]) -> tuple[str | None, str]:
         """The planner: the colder tier to move to; None with the reason where there is none."""

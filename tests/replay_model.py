@@ -152,7 +152,7 @@ class Model(Ladder):
         return self.books.document(self.tiers, end_bytes, self.events[-1][0] - self.events[0][0])
 
     def load(self, span: int, output_tokens: int) -> tuple[int, str]:
-        return self.costs.load(self.bytes[span], self.copies[span].tier, output_tokens)
+        return self.costs.load(self.bytes[span], self.where(span), output_tokens)
 
     # --- events ---
 
@@ -177,7 +177,7 @@ class Model(Ladder):
         books = self.books
         self.own = path
         run = 0
-        while run < len(path) and path[run] in self.copies:
+        while run < len(path) and self.where(path[run]):
             run += 1
         self.note_refusals(path)
         kept = self.cut(path[:run], output_tokens)
@@ -218,14 +218,14 @@ class Model(Ladder):
         for served, span in enumerate(kept):
             self.revive(time, span)
             load_ns, way = self.load(span, output_tokens)
-            tier = self.last_tier = self.copies[span].tier
+            tier = self.last_tier = self.where(span)
             # Reading: an HBM read may meet a fault too; a read that faults moves no bytes, and is called a restore.
             if any(name == tier and start <= time < end for name, start, end in self.windows):
                 latency_ns = self.costs.profiles[tier].read_latency_ns
                 books.time_ns["stage"] += latency_ns
                 books.operations.append((tier, 0))
                 books.note("restore", tier, "hbm", 0, self.tokens[span], "fault")
-                self.lose(span, "drop", "fault")
+                self.lose_read(time, span)
                 return served, waited_ns + latency_ns
             books.hits[tier] += self.tokens[span]
             if way == "attend":
@@ -234,23 +234,36 @@ class Model(Ladder):
                 waited_ns += self.costs.attend_ns(self.bytes[span], tier, 0)
                 books.read_in_place(tier, self.bytes[span], 1 + output_tokens)
                 self.note(span, "attend", tier, tier)
+                self.use(time, span)
             elif way == "restore":
                 books.time_ns["stage"] += load_ns
                 waited_ns += load_ns
                 books.read(tier, "hbm", self.bytes[span])
                 if self.make_room(time, span, "hbm"):
-                    self.note(span, "restore", tier, "hbm")
-                    self.put(time, span, "hbm")
+                    self.fetch(time, span)
                 else:
                     self.note(span, "stream", tier, "hbm")
+                    self.use(time, span)
         return len(kept), waited_ns
+
+    def lose_read(self, time: int, span: int) -> None:
+        """The copy whose reading failed is gone."""
+        self.lose(span, "drop", "fault")
+
+    def use(self, time: int, span: int) -> None:
+        """A span serves from a colder tier and stays there."""
+
+    def fetch(self, time: int, span: int) -> None:
+        """A span comes to HBM, where there is room for it."""
+        self.note(span, "restore", self.where(span), "hbm")
+        self.put(time, span, "hbm")
 
     def compute(self, time: int, span: int, cause: str) -> int:
         """Compute a span and fill it into HBM. Reading: a copy of no use is dropped just before, one by one."""
         if span in self.copies:
             self.lose(span, "drop", cause)
         if span in self.computed:
-            self.books.reprefilled[self.why[span]] += self.tokens[span]
+            self.books.reprefilled[self.why_lost(span)] += self.tokens[span]
         else:
             self.computed.append(span)
             self.books.tokens["cold"] += self.tokens[span]

@@ -15,9 +15,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from harness.engine import Engine, LinkLimit, Prefill
+from harness.fleet import FleetOptions
+from harness.routing import ROUTERS
 from harness.trace import Trace
 from policy.identity import AXIS_NAMES, Identity
-from policy.tiers import tier_code
+from policy.tiers import TIER_NAMES, tier_code
 
 COLDER = ("dram", "numa_far", "cxl", "disk", "remote")
 SEEDS = st.integers(0, 2**32 - 1)
@@ -186,6 +188,30 @@ def grow_options(seed: int) -> dict[str, Any]:
         "span_tokens": random.choice([0, 0, 1, 5, 8, 4096]),
         "now_ms": random.choice([0, 7, 10**12]),
     }
+
+
+def grow_fleet(seed: int, engine: Engine) -> dict[str, Any]:
+    """2 to 5 replicas, any router, and some of the engine's colder tiers in pools whose hosts need not divide them."""
+    random = Random(seed)
+    colder = [TIER_NAMES[code] for code in engine.profiles if code]
+    pooled = random.sample(colder, random.randint(min(1, len(colder)), len(colder)))
+    return {
+        "replicas": random.randint(2, 5),
+        "router": random.choice(sorted(ROUTERS)),
+        "pool_hosts": {name: random.randint(2, 5) for name in pooled},
+    }
+
+
+def without_pooled_ttls(options: dict[str, Any], fleet: dict[str, Any]) -> dict[str, Any]:
+    """Options whose TTLs are of private tiers alone."""
+    kept = {tier: ttl for tier, ttl in options["ttl_us"].items() if tier not in fleet["pool_hosts"]}
+    return options | {"ttl_us": kept}
+
+
+def fleet_options(fleet: dict[str, Any]) -> FleetOptions:
+    """A fleet of `grow_fleet` as the replay takes it."""
+    hosts = {tier_code(name): count for name, count in fleet["pool_hosts"].items()}
+    return FleetOptions(fleet["replicas"], fleet["router"], hosts)
 
 
 engines = st.builds(grow_engine, SEEDS)

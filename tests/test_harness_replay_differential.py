@@ -9,7 +9,7 @@ import pytest
 from builders import comparison_of
 from hypothesis import given
 from hypothesis import strategies as st
-from model_books import CAUSES, DIRECTIVES
+from model_books import CAUSES, DIRECTIVES, in_order, known_to_the_model
 from model_costs import TIERS
 from replay_model import ARMS, AS_WRITTEN, Model
 from strategies import engines, grow_engine, grow_options, grow_trace, moderate, run_options, traces
@@ -20,21 +20,6 @@ from harness.trace import Trace
 from policy.identity import AXIS_NAMES
 
 Arms = dict[str, dict[str, Any]]
-
-
-def known_to_the_model(arm: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a report's arm that the model counts, its moves in an order that both can have."""
-    parts = ("tokens", "time_ns", "utilisation_ppm", "link_utilisation_ppm", "ttft_ns", "evictions", "lifecycle")
-    return {part: arm[part] for part in parts} | {
-        "moves": in_order(arm["moves"]),
-        "occupancy_bytes": {
-            tier: {key: figures[key] for key in ("peak", "end")} for tier, figures in arm["occupancy_bytes"].items()
-        },
-    }
-
-
-def in_order(moves: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(moves, key=lambda row: (row["action"], row["from"], row["to"], row["outcome"]))
 
 
 def modelled(trace: Trace, engine: Engine, rules: dict[str, int], options: dict[str, Any]) -> dict[str, Any]:
