@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import BLOCK_BYTES, Access, Ask, engine_of, options_of, trace_of
+from builders import BLOCK_BYTES, DEAR_PREFILL_NS, Access, Ask, Tier, engine_of, options_of, trace_of
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +22,7 @@ from policy.cost import PPM
 from policy.decisions import COLD
 from policy.ladder import UNBOUNDED_BYTES
 from policy.policies.registry import POLICIES
+from policy.tiers import tier_code
 
 
 def swept(trace: Trace, span_tokens: int = 4096, rate_ppm: int = PPM, window_us: int = 0) -> Sweep:
@@ -139,6 +140,20 @@ def test_equal_to_replays_of_the_real_trace(shared: Path) -> None:
     for factor in (1, 10, 80):
         capacity_bytes = factor * found.largest_request_bytes
         assert curved(found, capacity_bytes) == replayed(trace, 4096, capacity_bytes)
+
+
+def test_the_tiered_arm_with_free_moves_splits_the_real_trace_as_the_curve_does(shared: Path) -> None:
+    trace = mooncake(shared)
+    capacities = [5 * 10**9, 20 * 10**9]
+    # Moves to disk and back cost nothing, and a disk is not attended in place.
+    engine = engine_of({"hbm": capacities[0], "disk": Tier(capacities[1], 0, 10**9)}, DEAR_PREFILL_NS)
+    workload = prepare(trace, engine, 4096, 0)
+    options = options_of("tiered")
+    arm = replay_arm(workload, engine, POLICIES["tiered"], {}, options.ttls(), route(workload, options.fleet))
+    hit_tokens = arm.books().hit_tokens
+    cuts = swept(trace).cuts(capacities)
+    assert hit_tokens[tier_code("hbm")] == cuts[0].hit_tokens
+    assert hit_tokens[tier_code("hbm")] + hit_tokens[tier_code("disk")] == cuts[1].hit_tokens == cuts[1].at_least
 
 
 def test_a_sample_of_the_real_trace_is_within_the_error_that_it_prints(shared: Path) -> None:

@@ -103,7 +103,7 @@ def test_events_and_samples_are_never_called_exact() -> None:
         (("--span-tokens", "-1"), "--span-tokens -1: out of range; give 0 (one block) to 16777216"),
         (
             ("--window", "1us"),
-            "--window: would cut the trace's 645437000 microseconds into more than 10000 windows; give a longer one",
+            "--window: would cut the trace's 889908000 microseconds into more than 10000 windows; give a longer one",
         ),
     ],
 )
