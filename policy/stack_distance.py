@@ -115,7 +115,7 @@ class StackDistances:
         else:
             self._held_bytes += size_bytes
         if self._last == len(self._owner) - 1:
-            self._squeeze(span)
+            self._squeeze()
         self._last += 1
         self._slot[span] = self._last
         self._owner[self._last] = span
@@ -128,8 +128,8 @@ class StackDistances:
             tree[slot] += size_bytes
             slot += slot & -slot
 
-    def _squeeze(self, leaving: int) -> None:
-        """Close the gaps between the slots in use, in order; `leaving` has just given up its own."""
+    def _squeeze(self) -> None:
+        """Close the gaps between the slots in use, in order."""
         tree = self._tree
         owner = self._owner
         used = 0
@@ -142,7 +142,6 @@ class StackDistances:
                 owner[used] = span
                 self._slot[span] = used
                 tree[used] = self.size_bytes[span]
-        self._slot[leaving] = _NO_SLOT
         self._last = used
         for slot in range(1, len(tree)):
             parent = slot + (slot & -slot)
