@@ -68,9 +68,9 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         )
 
 
-def parse_capacities(texts: Iterable[str]) -> dict[int, int]:
+def parse_capacities(texts: Iterable[str], option: str = "--capacity") -> dict[int, int]:
     """`--capacity TIER=SIZE` in bytes, by tier code. Raises `SetupError`, also where a tier is named twice."""
-    return _by_tier(texts, "--capacity", "dram=512GiB", parse_size)
+    return _by_tier(texts, option, "dram=512GiB", parse_size)
 
 
 def parse_ttls(texts: Iterable[str]) -> dict[int, int]:

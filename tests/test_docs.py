@@ -43,7 +43,7 @@ def real(arguments: list[str], shared: Path) -> Ran:
 
 def test_the_readme_commands_on_the_projects_own_traces_run() -> None:
     own = [arguments for arguments in commands(README) if "conversation_trace.jsonl" not in arguments]
-    assert [arguments[0] for arguments in own] == ["replay", "machines", "models", "demo", "replay"]
+    assert [arguments[0] for arguments in own] == ["replay", "machines", "models", "demo", "curve", "replay"]
     for arguments in own:
         ran = fakbench(*arguments)
         assert (ran.code, ran.err) == (0, "")

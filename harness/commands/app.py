@@ -6,6 +6,7 @@ import typer
 
 from harness.commands import catalog as catalog_commands
 from harness.commands.check import check
+from harness.commands.curve import curve
 from harness.commands.demo import demo
 from harness.commands.policies import policies
 from harness.commands.probe import probe
@@ -31,6 +32,7 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_options)
     app.command()(replay)
+    app.command()(curve)
     app.command()(demo)
     app.command()(policies)
     app.command()(catalog_commands.machines)

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import build_view
+from harness.render.view import View, build_view
 
 # What begins markup, an automatic link, a mention, a formula or an emoji somewhere; a point makes links and lists.
 _SPECIAL = "\\`*_{}[]<>#|~!&@$:"
@@ -16,7 +16,11 @@ _POINT = re.compile(r"\.(?!\d)|(?<!\d)\.")
 
 def render_markdown(report: dict[str, Any]) -> str:
     """The view of a report as Markdown."""
-    view = build_view(report)
+    return view_as_markdown(build_view(report))
+
+
+def view_as_markdown(view: View) -> str:
+    """Any view as Markdown."""
     parts = ["\n".join(f"* {_escaped(line.strip())}" for line in view.before if line)]
     parts += [f"### {table.title}\n\n{_table(table)}" for table in view.tables]
     parts.append("\n".join(f"* {_escaped(line)}" for line in view.after))

@@ -9,7 +9,7 @@ from rich.text import Text
 from harness.render.pinned import new_grid, printed
 from harness.render.tables import Table
 from harness.render.text import printable
-from harness.render.view import build_view
+from harness.render.view import View, build_view
 
 # Wide enough that no cell is ever cut or wrapped, whatever the terminal: the bytes may not depend on it.
 _WIDTH = 4000
@@ -17,7 +17,11 @@ _WIDTH = 4000
 
 def render_table(report: dict[str, Any]) -> str:
     """The view of a report as ASCII tables."""
-    view = build_view(report)
+    return view_as_table(build_view(report))
+
+
+def view_as_table(view: View) -> str:
+    """Any view as ASCII tables."""
     parts = ["\n".join(printable(line) for line in view.before)]
     parts += [f"{table.title}\n{ascii_table(table)}" for table in view.tables]
     parts.append("\n".join(printable(line) for line in view.after))

@@ -1,0 +1,1 @@
+"""Capacity curves: what every LRU capacity and every split into tiers would have hit, from one pass over a trace."""
