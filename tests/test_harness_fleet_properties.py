@@ -180,3 +180,27 @@ def test_a_pool_without_bound_and_of_no_cost_loses_nothing(trace: Trace, hbm: in
     fleet = FleetOptions(replicas, router, {tier_code("dram"): replicas})
     tokens = report_of(trace, engine, fleet=fleet)["arms"]["tiered"]["tokens"]
     assert {cause for cause, lost in tokens["reprefilled"].items() if lost} <= {"elsewhere", "stranded", "bypassed"}
+
+
+@moderate(60)
+@given(trace=traces(60), engine=engines, options=run_options, seed=SEEDS, settings=st.sampled_from([{}, EVERYTHING]))
+def test_the_metrics_of_a_fleet_are_those_of_its_report(
+    trace: Trace, engine: Engine, options: dict[str, Any], seed: int, settings: dict[str, int]
+) -> None:
+    fleet = grow_fleet(seed, engine)
+    metrics = JournalMetrics()
+    asked = options_of(settings=settings, fleet=fleet_options(fleet), **without_pooled_ttls(options, fleet))
+    arm = build_report(compare(trace, engine, asked, follow=metrics.follow))["arms"]["tiered"]
+    got = metrics.snapshot()
+    transfers = [row for row in arm["moves"] if row["directive"]]
+    moved = [
+        row
+        for row in transfers
+        if row["outcome"] == "ok" and row["action"] != "dedupe" and row["to"] not in ("recompute", row["from"])
+    ]
+    assert got.events == sum(row["count"] for row in transfers)
+    assert got.bytes_moved == sum(row["bytes"] for row in moved)
+    assert got.tokens_moved == sum(row["tokens"] for row in moved)
+    assert sum(row.count for row in got.decisions) == sum(row["count"] for row in arm["moves"])
+    held = {tier: figures["end"] for tier, figures in arm["occupancy_bytes"].items()}
+    assert {row.tier: row.used_bytes for row in got.occupancy} == held

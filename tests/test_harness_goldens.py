@@ -116,6 +116,14 @@ def test_update_writes_what_differs_and_only_that(checkout: Path, capsys: pytest
             b'{"schema":"fakbench.goldens/1","goldens":[{"report":"r","trace":"t","machin":"m"}]}',
             "reports/index.json: Object contains unknown field `machin` - at `$.goldens[0]`; correct that row",
         ),
+        (
+            b'{"schema":"fakbench.goldens/1","goldens":[{"report":"r","trace":"t","machine":"m","replicas":"4"}]}',
+            "reports/index.json: Expected `int`, got `str` - at `$.goldens[0].replicas`; correct that row",
+        ),
+        (
+            b'{"schema":"fakbench.goldens/1","goldens":[{"report":"r","trace":"t","machine":"m","pool":"cxl=2"}]}',
+            "reports/index.json: Expected `array`, got `str` - at `$.goldens[0].pool`; correct that row",
+        ),
     ],
 )
 def test_an_index_that_is_not_one_is_refused(tmp_path: Path, text: bytes, message: str) -> None:

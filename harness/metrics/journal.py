@@ -82,7 +82,7 @@ class JournalMetrics:
         for kind, (times, row_bytes, tokens, span_bytes) in tallies:
             event = event_of(kind, 0, 0, model_id)
             if event is not None:
-                recorder.record_alike(event, times, bytes_moved(kind, row_bytes), tokens)
+                recorder.record_alike(event, times, bytes_moved(kind, row_bytes), tokens_moved(kind, tokens))
             recorder.record_decision(kind[0], kind[5], times)
             for tier, held_bytes in _held(kind, row_bytes, span_bytes):
                 used_bytes[tier] += held_bytes
@@ -119,7 +119,7 @@ def event_of(kind: Kind, tokens: int, row_bytes: int, model_id: str, span_digest
         direction=DIRECTIVE_NAMES[directive],
         outcome=OUTCOME_NAMES[outcome],
         span_digest=span_digest,
-        tokens=tokens,
+        tokens=tokens_moved(kind, tokens),
         bytes_moved=bytes_moved(kind, row_bytes),
         from_tier=TIER_NAMES[source],
         to_tier=TIER_NAMES[destination],
@@ -137,6 +137,11 @@ def span_digest(trace_sha256: str, span: int) -> str:
 def bytes_moved(kind: Kind, row_bytes: int) -> int:
     """What of a row's bytes went over a link: the row of an eviction says what was let go."""
     return 0 if kind[0] in (EVICT, DEDUPE) else row_bytes
+
+
+def tokens_moved(kind: Kind, tokens: int) -> int:
+    """The tokens of a row's spans, which stay where they are if what is let go is elsewhere already."""
+    return 0 if kind[0] == DEDUPE else tokens
 
 
 def _held(kind: Kind, row_bytes: int, span_bytes: int) -> list[tuple[int, int]]:
