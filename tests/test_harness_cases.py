@@ -138,8 +138,29 @@ def test_case_04_an_id_after_two_blocks_is_refused_unless_chained(case: Case) ->
 def test_case_05_a_session_of_deltas_is_refused_and_never_guessed(case: Case, lenient: bool) -> None:
     assert refusal(case("05"), lenient=lenient) == (
         "x.jsonl:2: a delay and no timestamp: a turn of a session, either cumulative (its whole prompt) or delta (only "
-        "its new blocks). Delta sessions are not supported yet: give every row its timestamp and its whole prompt."
+        "its new blocks): pass --turns cumulative (every row is a whole prompt), --turns delta (rows list only what is "
+        "new) or --turns delta+outputs (and the answers before it are part of a prompt)"
     )
+
+
+@pytest.mark.parametrize(
+    ("turns", "tokens", "tail_tokens"), [("delta", 1324, 300), ("delta+outputs", 1424, 400), ("cumulative", 300, 300)]
+)
+def test_case_05_a_session_of_deltas_is_read_as_it_is_asked_to_be(
+    case: Case, turns: str, tokens: int, tail_tokens: int
+) -> None:
+    trace = read(case("05"), turns=turns)
+    assert list(trace.input_tokens) == [1024, tokens, 1500]
+    assert paths(trace) == [[0, 1], [2] if turns == "cumulative" else [0, 1, 2], [0, 1, 3]]
+    assert trace.block_size_tokens[trace.block_names.index(2)] == tail_tokens
+    assert list(trace.t_us) == [0, 250_500, 5_000]
+    assert trace.notices == {
+        "rows_with_ignored_fields": 1,
+        "arrivals_from_delays": 1,
+        "time_steps_back": 1,
+        "largest_step_back_us": 245_500,
+    }
+    assert trace.conventions["turns"] == f"{turns} (set)"
 
 
 def test_case_06_bad_timestamps_are_refused_with_their_lines(case: Case) -> None:

@@ -47,7 +47,7 @@ def test_every_format_is_found_by_its_name() -> None:
 
 
 def test_options_that_mean_nothing_are_refused() -> None:
-    assert refusal(joined([ROW]), tail="round") == "tail 'round' is not known: use one of auto, ceil, floor"
+    assert refusal(joined([ROW]), tail="round") == "--tail 'round' is not known: use one of auto, ceil, floor"
     for size in (0, -1, 2**20 + 1):
         assert refusal(joined([ROW]), block_tokens=size) == (
             f"--block-tokens {size} is not an integer from 1 to 1048576"
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path: Path, monkeypatc
         return str(caught.value)
 
     assert message("absent.jsonl") == "absent.jsonl: no such file"
-    assert message("folder") == "folder: is a directory, not a trace file"
+    assert message("folder") == "folder: no files there; name a trace file, a folder of them, a pattern, or -"
     assert message("loop") == "loop: cannot be read: Too many levels of symbolic links"
     assert message("nul\0name") == r"'nul\x00name' is not a file name"
 

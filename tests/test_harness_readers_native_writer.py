@@ -41,7 +41,7 @@ def written(trace: Trace) -> bytes:
 
 def columns(trace: Trace, *left_out: str) -> dict[str, Any]:
     """What a trace carries, apart from what was said about the file it came from."""
-    about_the_file = ("format", "sha256", "notices", *left_out)
+    about_the_file = ("format", "sha256", "notices", "conventions", *left_out)
     return {name: value for name, value in dataclasses.asdict(trace).items() if name not in about_the_file}
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.errors import TraceError
 from harness.readers.interning import Blocks
 from harness.readers.problems import INCONSISTENT_IDS, BadIdsError
-from harness.readers.source import Options
+from harness.readers.source import AUTO, Options
 from harness.trace import Control, Trace
 
 NO_SESSION = -1
@@ -22,10 +23,122 @@ class TraceBuilder:
     def __init__(self, options: Options) -> None:
         self.trace = Trace()
         self._options = options
-        self._blocks = Blocks(self.trace, options)
-        self._namespaces: dict[str, int] = {}
-        self._sessions: dict[str, int] = {}
+        self._blocks = Blocks(self.trace)
+        self._namespaces: dict[tuple[str, str], int] = {}
+        self._sessions: dict[tuple[str, str], int] = {}
         self._last_us: int | None = None
+        self._file = ""
+        self._several = False
+        # What stands before the names of this file, where they mean nothing outside of it.
+        self._scope = ""
+        self._block_tokens = 0
+        self._asked: set[str] = set()
+
+    def start_file(self, name: str, several: bool) -> None:
+        """What follows is of the file `name`, one of several or the only one."""
+        self._file, self._several, self._scope = name, several, ""
+        self._last_us = None
+        self._asked = set()
+        self._blocks.start_file(name)
+
+    def take_format(self, name: str, id_scope: str) -> None:
+        """Settle where ids mean the same, which a format says of all its files, of each, or not at all.
+
+        Raises `TraceError` where there are several files and nobody says.
+        """
+        self.chained(False)
+        if id_scope == "none":
+            return
+        if self._options.id_scope != AUTO:
+            self._set_scope(self._options.id_scope, "set")
+        elif id_scope in ("file", "global"):
+            self._set_scope(id_scope, "format")
+        elif self._several and not id_scope:
+            raise TraceError(
+                f"{self._file}: is one of several files, and {name} does not say whether an id means the same in all "
+                "of them: pass --id-scope global if it does, or --id-scope file if every file has its own"
+            )
+
+    def declared_scope(self, scope: str) -> None:
+        """This file says where its ids mean the same: "file" or "global"."""
+        if self._options.id_scope == AUTO:
+            self._set_scope(scope, "declared")
+
+    def _set_scope(self, scope: str, by: str) -> None:
+        self._scope = self._file if scope == "file" and self._several else ""
+        self.convention("id_scope", f"{scope} ({by})")
+
+    def convention(self, name: str, said: str) -> None:
+        """Note how the file is understood; files that differ are all told."""
+        known = self.trace.conventions
+        if name not in known:
+            known[name] = said
+        elif said not in known[name].split("; "):
+            known[name] += f"; {said}"
+
+    def block_tokens(self, size: int, by: str) -> int:
+        """Tokens of a block: as asked for, else `size`, which comes `by` "default", "declared" or "detected"."""
+        asked = self._options.block_tokens
+        if asked is not None and by == "declared" and asked != size:
+            raise TraceError(
+                f"{self._file}: --block-tokens {asked} contradicts the file's {size}: leave the option out"
+            )
+        if asked is not None and by != "declared":
+            size, by = asked, "set"
+        self.trace.block_tokens = size
+        self._asked.add("block_tokens")
+        self.convention("block_tokens", f"{size} ({by})")
+        return size
+
+    def time_unit(self, unit: str, by: str = "format") -> str:
+        """The unit of this file's times: as asked for, else `unit`."""
+        if self._options.time_unit != AUTO:
+            unit, by = self._options.time_unit, "set"
+        self._asked.add("time_unit")
+        self.convention("time_unit", f"{unit} ({by})")
+        return unit
+
+    def chained(self, chained: bool) -> None:
+        """Whether an id means a block only after its parents, where nobody asks otherwise."""
+        asked = self._options.chain_ids
+        self._blocks.chained = chained if asked is None else asked
+
+    def end_file(self) -> None:
+        """Hold a file to what was asked for and to the files before it. Raises `TraceError`."""
+        trace, options = self.trace, self._options
+        if "block_tokens" not in self._asked:
+            self.convention("block_tokens", f"{trace.block_tokens} (declared)")
+        if "time_unit" not in self._asked:
+            if options.time_unit not in (AUTO, "ms"):
+                raise TraceError(
+                    f"{self._file}: --time-unit {options.time_unit} contradicts the format, whose times are in ms: "
+                    "leave the option out"
+                )
+            self.convention("time_unit", "ms (declared)")
+        if self._block_tokens not in (0, trace.block_tokens):
+            raise TraceError(
+                f"{self._file}: has blocks of {trace.block_tokens} tokens and the files before it of "
+                f"{self._block_tokens}: read them apart"
+            )
+        self._block_tokens = trace.block_tokens
+
+    def finish(self) -> None:
+        """All files were read: say what they turned out to be."""
+        ceil, floor = self._blocks.ceil_tails, self.trace.notices.get("rows_with_floor_tail", 0)
+        if not self.trace.path:
+            self.convention("reuse", "unknown: no request has block ids")
+            return
+        asked = self._options.chain_ids
+        by = "format" if asked is None else "set"
+        self.convention("ids", f"{'chained' if self._blocks.chained else 'prefixes'} ({by})")
+        if self._options.tail != AUTO:
+            self.convention("tail", f"{self._options.tail} (set)")
+        elif ceil and floor:
+            self.convention("tail", f"ceil in {ceil} requests, floor in {floor} (detected)")
+        elif ceil or floor:
+            self.convention("tail", f"{'ceil' if ceil else 'floor'} (detected)")
+        else:
+            self.convention("tail", "no partial blocks (detected)")
 
     def notice(self, kind: str) -> None:
         """Count something that was accepted and has to be said."""
@@ -41,18 +154,23 @@ class TraceBuilder:
         *,
         namespace: str = "",
         session: str | None = None,
+        unnamed_tokens: int = 0,
     ) -> None:
-        """Append a request whose blocks are `ids`, root first; without ids all of its tokens are unidentified."""
+        """Append a request whose blocks are `ids`, root first; without ids all of its tokens are unidentified.
+
+        So are `unnamed_tokens`, the part at its end that its ids say nothing about.
+        """
         space = self._namespace(namespace)
         path: list[int] = []
         unidentified = input_tokens
         if ids:
             try:
-                path, unidentified = self._blocks.path(space, ids, input_tokens, line)
+                path, rest = self._blocks.path(space, ids, input_tokens - unnamed_tokens, line, self._options.tail)
             except BadIdsError as bad:
                 self._tolerate(bad)
             else:
-                if unidentified:
+                unidentified = rest + unnamed_tokens
+                if rest:
                     self.notice("rows_with_floor_tail")
         elif input_tokens:
             self.notice("rows_without_ids")
@@ -116,19 +234,22 @@ class TraceBuilder:
         self._last_us = t_us
 
     def _namespace(self, name: str) -> int:
-        space = self._namespaces.setdefault(name, len(self._namespaces))
+        space = self._namespaces.setdefault((self._scope, name), len(self._namespaces))
         if space == len(self.trace.namespaces):
             self._blocks.add_namespace()
-            self.trace.namespaces.append(name)
+            self.trace.namespaces.append(self._scoped(name))
         return space
 
     def _session(self, name: str | None) -> int:
         if name is None:
             return NO_SESSION
-        session = self._sessions.setdefault(name, len(self._sessions))
+        session = self._sessions.setdefault((self._scope, name), len(self._sessions))
         if session == len(self.trace.sessions):
-            self.trace.sessions.append(name)
+            self.trace.sessions.append(self._scoped(name))
         return session
+
+    def _scoped(self, name: str) -> str:
+        return f"{self._scope}/{name}" if self._scope and name else self._scope or name
 
     def _tolerate(self, bad: BadIdsError) -> None:
         """Leniently a row with such ids is kept, without them, and counted."""

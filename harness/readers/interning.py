@@ -12,27 +12,36 @@ from typing import Any
 
 from harness.readers.fields import shown
 from harness.readers.problems import ID_COUNT, ID_IDENTITY, ID_TYPE, SPAN_SIZE, BadIdsError
-from harness.readers.source import Options
+from harness.readers.source import AUTO
 from harness.trace import NO_BLOCK, Trace
+
+# A line's number and that of its file, in one integer.
+_LINE_BITS = 40
 
 
 class Blocks:
     """The blocks of `trace`, whose block columns it alone appends to. A row that is refused leaves no trace here."""
 
-    def __init__(self, trace: Trace, options: Options) -> None:
+    def __init__(self, trace: Trace) -> None:
+        self.chained = False
+        self.ceil_tails = 0
         self._trace = trace
-        self._options = options
+        self._files: list[str] = []
         self._known: list[dict[object, int]] = []
         self._line = array("q")
+
+    def start_file(self, name: str) -> None:
+        """The lines of what follows are those of the file `name`."""
+        self._files.append(name)
 
     def add_namespace(self) -> None:
         """Start the next namespace: nothing in it is equal to anything in another."""
         self._known.append({})
 
-    def path(self, space: int, ids: list[Any], tokens: int, line: int) -> tuple[list[int], int]:
+    def path(self, space: int, ids: list[Any], tokens: int, line: int, tail: str = AUTO) -> tuple[list[int], int]:
         """A row's blocks, root first, and how many of its tokens no block names. `ids` is not empty."""
-        last, unidentified = self._measure(tokens, ids)
-        if self._options.chain_ids:
+        last, unidentified = self._measure(tokens, ids, tail)
+        if self.chained:
             return self._chained(space, ids, last, line), unidentified
         return self._prefix(space, ids, last, line, tokens), unidentified
 
@@ -47,22 +56,22 @@ class Blocks:
         elif (trace.block_size_tokens[block], trace.block_size_bytes[block]) != (tokens, size_bytes):
             here = _size(tokens, size_bytes)
             there = _size(trace.block_size_tokens[block], trace.block_size_bytes[block])
-            at = self._line[block]
-            raise BadIdsError(SPAN_SIZE, f"span {shown(span)} holds {here} here but {there} at line {at}")
+            at = self._where(block)
+            raise BadIdsError(SPAN_SIZE, f"span {shown(span)} holds {here} here but {there} at {at}")
         return block
 
-    def _measure(self, tokens: int, ids: list[Any]) -> tuple[int, int]:
+    def _measure(self, tokens: int, ids: list[Any], tail: str) -> tuple[int, int]:
         """The tokens of the row's last block, and those that no block names."""
         if not set(map(type, ids)) <= {int, str}:
             wrong = next(name for name in ids if type(name) is not int and type(name) is not str)
             wider = ": write ids wider than 64 bits as text" if type(wrong) is float else ""
             raise BadIdsError(ID_TYPE, f"block id {shown(wrong)} is not an integer or text{wider}")
         size = self._trace.block_tokens
-        tail = self._options.tail
         whole, rest = divmod(tokens, size)
         if len(ids) == whole and (not rest or tail != "ceil"):
             return size, rest
         if len(ids) == whole + 1 and rest and tail != "floor":
+            self.ceil_tails += 1
             return rest, 0
         right = [str(whole + 1)] if rest and tail != "floor" else [str(whole)]
         if rest and whole and tail == "auto":
@@ -125,9 +134,14 @@ class Blocks:
         trace.block_size_tokens.extend(lengths)
         trace.block_size_bytes.extend([0] * len(names))
         trace.block_names.extend(names)
-        self._line.extend([line] * len(names))
+        self._line.extend([(len(self._files) << _LINE_BITS) + line] * len(names))
         self._known[space].update(zip(identities, blocks, strict=True))
         return blocks
+
+    def _where(self, block: int) -> str:
+        """Where a block was first seen."""
+        file, line = divmod(self._line[block], 1 << _LINE_BITS)
+        return f"line {line}" if file == len(self._files) else f"{self._files[file - 1]}:{line}"
 
     def _conflict(self, ids: list[Any], found: list[int | None], last: int, tokens: int) -> BadIdsError:
         """The first contradiction in a row that has one, with the line it contradicts."""
@@ -140,19 +154,19 @@ class Blocks:
         before: int | None = NO_BLOCK
         for position, (name, block) in enumerate(zip(ids, found, strict=True)):
             if block is not None:
-                at = self._line[block]
+                at = self._where(block)
                 if trace.block_parent[block] != before:
                     here = f"follows block {shown(ids[position - 1])}" if position else "is first"
                     parent = trace.block_parent[block]
                     there = "is first" if parent == NO_BLOCK else f"follows block {shown(trace.block_names[parent])}"
-                    return BadIdsError(ID_IDENTITY, f"block {shown(name)} {here} here but {there} at line {at}")
+                    return BadIdsError(ID_IDENTITY, f"block {shown(name)} {here} here but {there} at {at}")
                 length = last if position == len(ids) - 1 else trace.block_tokens
                 if trace.block_size_tokens[block] != length:
                     was = trace.block_size_tokens[block]
                     floor = tokens > trace.block_tokens * len(ids)
                     why = f" ({len(ids)} block ids for {tokens} input tokens, so all are whole)" if floor else ""
                     return BadIdsError(
-                        ID_IDENTITY, f"block {shown(name)} holds {length} tokens here but {was} at line {at}{why}"
+                        ID_IDENTITY, f"block {shown(name)} holds {length} tokens here but {was} at {at}{why}"
                     )
             before = block
         raise AssertionError("a row without contradiction was refused")

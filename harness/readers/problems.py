@@ -54,11 +54,15 @@ class Problem(NamedTuple):
 
 
 class Problems:
-    """Collects the problems of one file: keeps the first few to tell, counts all."""
+    """Collects the problems of one file: keeps the first few to tell, counts all.
+
+    `lines` counts the lines that are not blank (or the records, of a file without lines), as far as they were walked.
+    """
 
     def __init__(self, path: str, lenient: bool, notices: dict[str, int]) -> None:
         self.first: list[Problem] = []
         self.count = 0
+        self.lines = 0
         self.kinds: dict[str, int] = {}
         self._path = path
         self._lenient = lenient
@@ -73,8 +77,8 @@ class Problems:
         if self._lenient:
             self._notices[kind] = self._notices.get(kind, 0) + 1
 
-    def refuse_any(self, lines: int) -> None:
-        """Raise `TraceError` for the file where there is a problem and no leniency. `lines` are those not blank."""
+    def refuse_any(self) -> None:
+        """Raise `TraceError` for the file where there is a problem and no leniency."""
         if self._lenient or not self.count:
             return
         if self.count == 1:
@@ -83,7 +87,7 @@ class Problems:
         told = "; ".join(f"line {line} (byte {offset}): {sentence}" for line, offset, _, sentence in self.first)
         more = f"; and {self.count - TOLD} more" if self.count > TOLD else ""
         raise TraceError(
-            f"{self._path}: {self.count} of {lines} lines cannot be read: {told}{more}. "
+            f"{self._path}: {self.count} of {self.lines} lines cannot be read: {told}{more}. "
             f"{self._advice('the lines', 'them')}"
         )
 

@@ -10,17 +10,27 @@ from harness.readers import mooncake, native
 from harness.readers.builder import TraceBuilder
 from harness.readers.source import Source
 
+# What a format's file is made of, which is what its `sniff` is shown: the first JSON object of its lines, its first
+# line that is not blank, or its first 64 KiB.
+RECORDS, TEXT, BYTES = "records", "text", "bytes"
+
 
 class Format(NamedTuple):
-    """`sniff` looks at the first JSON object of a file; `read` gives its requests to the builder."""
+    """`sniff` looks at the start of a file in the format's shape; `read` gives its requests to the builder.
+
+    `id_scope` is where a block id means the same: "global" in every file, "" where the format does not say or a
+    file says it itself.
+    """
 
     name: str
     summary: str
-    sniff: Callable[[dict[str, Any]], bool]
+    sniff: Callable[[Any], bool]
     read: Callable[[Source, TraceBuilder], None]
+    shape: str = RECORDS
+    id_scope: str = ""
 
 
-# In the order in which they are tried.
+# In the order in which they are tried, among those of one shape; bytes are looked at first, then text, then records.
 FORMATS = (
     Format("native", "fakbench.trace/1: JSON lines after a header line", native.sniff, native.read),
     Format("mooncake", "JSON lines with timestamp, input_length and hash_ids", mooncake.sniff, mooncake.read),

@@ -1,47 +1,73 @@
-"""What a format's reader is given: the options, the records of one file, and where to put complaints."""
+"""What a format's reader is given: the options, the content of one file in the shape it reads, a place to complain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from harness.errors import TraceError
-from harness.readers.problems import BadLineError, Problems
+from harness.readers.fields import TIME_UNITS_US
+from harness.readers.lines import Line
+from harness.readers.problems import NOT_UTF8, NUL_BYTES, BadLineError, Problems
 from harness.trace import MAX_BLOCK_TOKENS
 
-TAILS = ("auto", "ceil", "floor")
+AUTO = "auto"
+TAILS = (AUTO, "ceil", "floor")
+ID_SCOPES = (AUTO, "file", "global")
+CUMULATIVE, DELTA, DELTA_OUTPUTS = "cumulative", "delta", "delta+outputs"
+TURNS = (AUTO, CUMULATIVE, DELTA, DELTA_OUTPUTS)
+FAILED_ROWS = ("drop", "keep")
 
 Record = tuple[int, int, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read. `block_tokens` None is the format's own; `tail` says whether a partial last block has an id.
+    """How to read a trace; what is "auto" or None is the format's own. `docs/trace-format.md` explains each.
 
     Raises `TraceError` for a value that means nothing.
     """
 
+    format: str = AUTO
     block_tokens: int | None = None
     lenient: bool = False
-    chain_ids: bool = False
-    tail: str = "auto"
+    chain_ids: bool | None = None
+    tail: str = AUTO
+    time_unit: str = AUTO
+    id_scope: str = AUTO
+    turns: str = AUTO
+    failed_rows: str = "drop"
 
     def __post_init__(self) -> None:
         if self.block_tokens is not None and not 1 <= self.block_tokens <= MAX_BLOCK_TOKENS:
             raise TraceError(f"--block-tokens {self.block_tokens} is not an integer from 1 to {MAX_BLOCK_TOKENS}")
-        if self.tail not in TAILS:
-            raise TraceError(f"tail {self.tail!r} is not known: use one of {', '.join(TAILS)}")
+        for option, value, known in (
+            ("--tail", self.tail, TAILS),
+            ("--time-unit", self.time_unit, (AUTO, *TIME_UNITS_US)),
+            ("--id-scope", self.id_scope, ID_SCOPES),
+            ("--turns", self.turns, TURNS),
+            ("--failed-rows", self.failed_rows, FAILED_ROWS),
+        ):
+            if value not in known:
+                raise TraceError(f"{option} {value!r} is not known: use one of {', '.join(known)}")
 
 
 @dataclass(slots=True)
 class Source:
-    """One file being read. `records` yields (physical line, byte offset, JSON object) and can be walked once."""
+    """One file being read, each part of which can be walked once; a format walks the one of its own shape.
+
+    `records` yields (physical line, byte offset, JSON object), `lines` those that are not blank, and `content` the
+    decompressed bytes in pieces. `name` is the file's name in its folder.
+    """
 
     path: str
+    name: str
     options: Options
-    records: Iterator[Record]
     problems: Problems
+    records: Iterator[Record] = field(default_factory=lambda: iter(()))
+    lines: Iterator[Line] = field(default_factory=lambda: iter(()))
+    content: Iterator[bytes] = field(default_factory=lambda: iter(()))
 
     def fail(self, line: int, sentence: str) -> NoReturn:
         """Refuse the whole file, leniently too: what is wrong at `line` decides how every other line is read."""
@@ -54,3 +80,21 @@ class Source:
                 handle(line, record)
             except BadLineError as bad:
                 self.problems.add(line, offset, bad.kind, bad.sentence)
+
+    def each_line(self, handle: Callable[[int, str], None]) -> None:
+        """Give `handle` every line that is left, as text without its line end; complaints as in `each`."""
+        for line in self.lines:
+            try:
+                handle(line.number, line_text(line))
+            except BadLineError as bad:
+                self.problems.add(line.number, line.offset, bad.kind, bad.sentence)
+
+
+def line_text(line: Line) -> str:
+    """A line of text as such, or `BadLineError`."""
+    if b"\0" in line.content:
+        raise BadLineError(NUL_BYTES, "NUL bytes")
+    try:
+        return line.content.decode().rstrip("\r")
+    except UnicodeDecodeError:
+        raise BadLineError(NOT_UTF8, "not UTF-8") from None
