@@ -6,11 +6,13 @@ from typing import Any
 
 from harness.errors import TraceError
 from harness.readers.interning import Blocks
-from harness.readers.problems import INCONSISTENT_IDS, BadIdsError
+from harness.readers.problems import INCONSISTENT_IDS, BadIdsError, Problems
 from harness.readers.source import AUTO, Options
 from harness.trace import Control, Trace
 
 NO_SESSION = -1
+# Of a trace without blocks, which has to have some size of them.
+_ANY_BLOCK_TOKENS = 16
 
 
 class TraceBuilder:
@@ -33,12 +35,14 @@ class TraceBuilder:
         self._scope = ""
         self._block_tokens = 0
         self._asked: set[str] = set()
+        self._blockless = False
 
     def start_file(self, name: str, several: bool) -> None:
         """What follows is of the file `name`, one of several or the only one."""
         self._file, self._several, self._scope = name, several, ""
         self._last_us = None
         self._asked = set()
+        self._blockless = False
         self._blocks.start_file(name)
 
     def take_format(self, name: str, id_scope: str) -> None:
@@ -98,6 +102,22 @@ class TraceBuilder:
         self.convention("time_unit", f"{unit} ({by})")
         return unit
 
+    def without_times(self) -> None:
+        """This file has no times: all of its requests arrive at 0, in its order."""
+        self._asked.add("time_unit")
+        self.convention("time_unit", "none: all arrive at 0, in the order of the file (format)")
+
+    def without_blocks(self) -> None:
+        """This file has no block ids, and so no size of blocks."""
+        self._asked.add("block_tokens")
+        self._blockless = True
+        self.trace.block_tokens = self.trace.block_tokens or self._options.block_tokens or _ANY_BLOCK_TOKENS
+
+    def counted_in(self, problems: Problems, unit: str) -> None:
+        """This file is not made of lines: what the row methods are given for one is the number of a `unit`."""
+        problems.unit = unit
+        self._blocks.unit = unit
+
     def chained(self, chained: bool) -> None:
         """Whether an id means a block only after its parents, where nobody asks otherwise."""
         asked = self._options.chain_ids
@@ -115,6 +135,8 @@ class TraceBuilder:
                     "leave the option out"
                 )
             self.convention("time_unit", "ms (declared)")
+        if self._blockless:
+            return
         if self._block_tokens not in (0, trace.block_tokens):
             raise TraceError(
                 f"{self._file}: has blocks of {trace.block_tokens} tokens and the files before it of "
@@ -140,9 +162,9 @@ class TraceBuilder:
         else:
             self.convention("tail", "no partial blocks (detected)")
 
-    def notice(self, kind: str) -> None:
+    def notice(self, kind: str, count: int = 1) -> None:
         """Count something that was accepted and has to be said."""
-        self.trace.notices[kind] = self.trace.notices.get(kind, 0) + 1
+        self.trace.notices[kind] = self.trace.notices.get(kind, 0) + count
 
     def request(
         self,

@@ -20,7 +20,10 @@ def shown(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "an object"
-    text = json.dumps(value if not isinstance(value, str) else value[:_SHOWN_CHARACTERS])
+    # What other encodings have and JSON has not is called by its type.
+    text = json.dumps(
+        value[:_SHOWN_CHARACTERS] if isinstance(value, str) else value, default=lambda it: type(it).__name__
+    )
     return text if len(text) <= 4 * _SHOWN_CHARACTERS else text[: 4 * _SHOWN_CHARACTERS] + "..."
 
 

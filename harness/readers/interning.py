@@ -25,6 +25,8 @@ class Blocks:
     def __init__(self, trace: Trace) -> None:
         self.chained = False
         self.ceil_tails = 0
+        # What a file is made of, for messages.
+        self.unit = "line"
         self._trace = trace
         self._files: list[str] = []
         self._known: list[dict[object, int]] = []
@@ -33,6 +35,7 @@ class Blocks:
     def start_file(self, name: str) -> None:
         """The lines of what follows are those of the file `name`."""
         self._files.append(name)
+        self.unit = "line"
 
     def add_namespace(self) -> None:
         """Start the next namespace: nothing in it is equal to anything in another."""
@@ -141,7 +144,7 @@ class Blocks:
     def _where(self, block: int) -> str:
         """Where a block was first seen."""
         file, line = divmod(self._line[block], 1 << _LINE_BITS)
-        return f"line {line}" if file == len(self._files) else f"{self._files[file - 1]}:{line}"
+        return f"{self.unit} {line}" if file == len(self._files) else f"{self._files[file - 1]}:{line}"
 
     def _conflict(self, ids: list[Any], found: list[int | None], last: int, tokens: int) -> BadIdsError:
         """The first contradiction in a row that has one, with the line it contradicts."""
