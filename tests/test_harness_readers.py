@@ -61,7 +61,7 @@ def test_a_record_of_no_known_format_is_refused_with_the_formats() -> None:
 
 def test_text_without_json_is_refused_with_the_reason_and_the_formats() -> None:
     message = "and no JSON object is near: the known formats are"
-    assert refusal("TIMESTAMP,ContextTokens\n1,2\n") == f"x.jsonl:1: not JSON, {message} {KNOWN}"
+    assert refusal("moment,tokens\n1,2\n") == f"x.jsonl:1: not JSON, {message} {KNOWN}"
     assert refusal("\n[1]\n") == f"x.jsonl:2: a list where an object is needed, {message} {KNOWN}"
     assert refusal(b"\0" * 64) == f"x.jsonl:1: NUL bytes, {message} {KNOWN}"
 

@@ -1,4 +1,4 @@
-"""BurstGPT, CSV: `Timestamp,Model,Request tokens,Response tokens,…`, with `Session ID` and `Elapsed time` in later files.
+"""BurstGPT, CSV: `Timestamp,Model,Request tokens,Response tokens,…`; later files have a `Session ID` too.
 
 Source: the traces published with BurstGPT. Seconds. Rows with no response tokens are requests that failed, and are
 left out unless `failed_rows` keeps them. There are no block ids, so reuse is unknown. Left out: the kind of log and the

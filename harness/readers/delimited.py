@@ -1,4 +1,4 @@
-"""Comma-separated text: the columns that a format needs, by the names in the first line; cells as integers and times."""
+"""Comma-separated text: the columns that a format needs, by the names in the first line; numbers and times in cells."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """fak's cache events, NDJSON with Go's own names: `Direction`, `SpanDigest`, `Tokens`, `FromTier`, `ToTier`, `Outcome`.
 
-Source: the original plane's `CacheEvent`. There are no times: the order is that of the file. A `restore` or a `route` asks for
-a span and is a request of it; an `offload` or a `migrate` moves one, and is counted. What came of each is counted apart:
-a blank outcome is ok, as in the original; an unknown one is refused, where the original takes it for a miss. Model and
-tokenizer are a namespace. Left out: leases, owners and position modes, and bytes moved, which failures have none of.
+Source: the original plane's `CacheEvent`. There are no times: the order is that of the file. A `restore` or a `route`
+asks for a span and is a request of it; an `offload` or a `migrate` moves one, and is counted. What came of each is
+counted apart: a blank outcome is ok, as in the original; an unknown one is refused, where the original takes it for a
+miss. Model and tokenizer are a namespace. Left out: leases, owners and position modes, and bytes moved, which failures
+have none of.
 """
 
 from __future__ import annotations

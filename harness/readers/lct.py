@@ -1,10 +1,10 @@
 """LMCache traces (`.lct`): `u32 big-endian length | MessagePack map`, a header and then records.
 
-Source: LMCache 0.5. At the storage level a request is a prefetch that asks for the chunks of a prompt; each rank asks for
-its own part of the same chunks, of which the first is taken. At the events level every entry that is stored or accessed
-is a request of that chunk alone, with the bytes of its first store, since events do not say which prompt they are for.
-A chunk has 256 tokens unless told otherwise. Times are those of the recorder's own clock. Left out: writes and reads
-that follow a prefetch, deletions, capacities, and lifecycles.
+Source: LMCache 0.5. At the storage level a request is a prefetch that asks for the chunks of a prompt; each rank asks
+for its own part of the same chunks, of which the first is taken. At the events level every entry that is stored or
+accessed is a request of that chunk alone, with the bytes of its first store, since events do not say which prompt they
+are for. A chunk has 256 tokens unless told otherwise. Times are those of the recorder's own clock. Left out: writes and
+reads that follow a prefetch, deletions, capacities, and lifecycles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""libCacheSim's oracleGeneral: 24 bytes a request, little-endian: time (u32 s), object (u64), bytes (u32), next use (i64).
+"""libCacheSim's oracleGeneral: 24 bytes a request, little-endian: u32 time (s), u64 object, u32 bytes, i64 next use.
 
 Source: libCacheSim. An object is a span of one token and of its own size in bytes, since it has no tokens; requests
 for no bytes are left out and counted, as there. There is no magic number: a file is of this kind where the first

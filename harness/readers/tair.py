@@ -1,9 +1,10 @@
 """Publisher logs of Alibaba's Tair KVCache, JSONL: `GetCacheLocation`, `StartWriteCache` and `FinishWriteCache`.
 
-Source: tair-kvcache. A read is a request: its keys name whole prefixes, and what it had not found it has computed by the
-next request, which is how a replay takes it. The log knows better: what was computed can be read from when its write
-finished, or 100 ms after it began where the log has no end of it. So references that a replay may serve from cache,
-although no write of them could be read yet, are counted. Left out: which blocks an engine held itself (`block_mask`).
+Source: tair-kvcache. A read is a request: its keys name whole prefixes, and what it had not found it has computed
+by the next request, which is how a replay takes it. The log knows better: what was computed can be read from when its
+write finished, or 100 ms after it began where the log has no end of it. So references that a replay may serve from
+cache, although no write of them could be read yet, are counted. Left out: which blocks an engine held itself
+(`block_mask`), and how many of a write's keys were new (`success_block`), which does not say which.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def read(source: Source, builder: TraceBuilder) -> None:
         elif kind == _BEGIN:
             writes.begin(text(record, "write_session_id") or "", t_us, space, keys)
         elif kind == _END:
-            writes.end(text(record, "write_session_id") or "", t_us, record.get("success_block"))
+            writes.end(text(record, "write_session_id") or "", t_us)
         else:
             raise BadLineError(UNKNOWN_KIND, f"type {shown(kind)} is not {_READ}, {_BEGIN} or {_END}")
 
@@ -78,17 +79,10 @@ class _Writes:
     def begin(self, session: str, t_us: int, space: str, keys: list[Any]) -> None:
         self._open[session] = (t_us, space, keys)
 
-    def end(self, session: str, t_us: int, written: object) -> None:
-        """`written` is how many of the keys were, from the first on, or for each whether it was, or not told."""
-        begun = self._open.pop(session, None)
-        if begun is None:
-            return
-        _, space, keys = begun
-        if type(written) is int:
-            keys = keys[: max(written, 0)]
-        elif isinstance(written, list):
-            keys = [key for key, done in zip(keys, written, strict=False) if done is True]
-        self._visible(t_us, space, keys)
+    def end(self, session: str, t_us: int) -> None:
+        if session in self._open:
+            _, space, keys = self._open.pop(session)
+            self._visible(t_us, space, keys)
 
     def read_early(self, reads: list[tuple[int, str, list[Any]]]) -> int:
         """References to what an earlier read asked for, before any write of it could be read."""

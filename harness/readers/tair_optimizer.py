@@ -1,4 +1,4 @@
-"""Traces of Tair's optimizer, JSONL: `instance_id`, `trace_id`, `timestamp_us`, `keys`, `tokens`; reads and dialog turns.
+"""Traces of Tair's optimizer, JSONL: `instance_id`, `timestamp_us`, `keys`, `tokens`; reads and turns of dialogs.
 
 Source: tair-kvcache. A row with `query_type` is a read, one with `input_len` a turn of a dialog; both are requests. Any
 other row is a write: of something that a read before it had to compute, so it is counted and not replayed. Keys name

@@ -1,6 +1,6 @@
 """Turns of a session that list only what is new: each becomes the whole prompt that an engine would see.
 
-Source: the delta form of Mooncake rows (Dynamo's `mooncake-delta`, AIPerf's sessions). A prompt is the prompt before
+Source: the delta form of Mooncake rows, of Dynamo and AIPerf. A prompt is the prompt before
 it, with `delta+outputs` the answer to that one, and the turn's own tokens. Its blocks are the whole blocks of the
 prompt before it and the ids of the turn: a last block that was partial has grown, and is another block. Left out: ids
 that do not cover the answer; they would stand behind tokens without a name, and what they name is unknown.

@@ -1,9 +1,10 @@
 """Agentic traces of the Weka kv-cache-tester: one JSON object a file, `id`, `block_size`, `hash_id_scope`, `requests`.
 
-Source: the kv-cache-tester's published traces. Seconds. Ids mean something within their file only, where it says so, and a
-partial last block has none. A sub-agent is a list of requests within the list; its times count from its own start in
-the published files and from the file's in copies of them, which is told by whether they lie before that start. A model
-is a namespace, a sub-agent a session. Left out: what requests are made of, and how long people and engines thought.
+Source: the kv-cache-tester's published traces. Seconds. Ids mean something within their file only, unless it says
+otherwise, and a partial last block has none. A sub-agent is a list of requests within the list; its times count from
+its own start in the published files and from the file's in copies of them, which is told by whether they lie before
+that start. A model is a namespace, a sub-agent a session. Left out: what requests are made of, and how long people and
+engines thought.
 
 The text of one file is held in memory, its numbers one request at a time.
 """
@@ -48,11 +49,10 @@ def read(source: Source, builder: TraceBuilder) -> None:
     builder.counted_in(source.problems, "request")
     document = _parse(source)
     try:
-        builder.block_tokens(
-            integer({"block_size": document.block_size}, "block_size", 1, MAX_BLOCK_TOKENS), "declared"
-        )
-        scope = text({"hash_id_scope": document.hash_id_scope}, "hash_id_scope") or "local"
-        name = text({"id": document.id}, "id") or source.name
+        said = {"block_size": document.block_size, "hash_id_scope": document.hash_id_scope, "id": document.id}
+        builder.block_tokens(integer(said, "block_size", 1, MAX_BLOCK_TOKENS), "declared")
+        scope = text(said, "hash_id_scope") or "local"
+        name = text(said, "id") or source.name
         if scope not in _SCOPES:
             raise BadLineError(BAD_FIELD, f"hash_id_scope {shown(scope)} is not local or global")
     except BadLineError as bad:
@@ -97,7 +97,7 @@ def _requests_of(agent: dict[str, Any]) -> list[dict[str, Any]]:
 def _relative(source: Source, builder: TraceBuilder, agents: dict[int, dict[str, Any]], unit: str) -> bool:
     """Whether the times of sub-agents count from their own start. Raises `TraceError` where they contradict."""
     relative = absolute = 0
-    for number, agent in agents.items():
+    for agent in agents.values():
         try:
             start_us = time_us(agent, "t", unit)
             times_us = [time_us(record, "t", unit) for record in _requests_of(agent)]
@@ -113,8 +113,8 @@ def _relative(source: Source, builder: TraceBuilder, agents: dict[int, dict[str,
             absolute += 1
     if relative and absolute:
         raise TraceError(
-            f"{source.path}: {relative} sub-agents have times that count from their own start and {absolute} from that of "
-            "the file: correct it, so that all are of one kind"
+            f"{source.path}: {relative} sub-agents have times that count from their own start and {absolute} from that "
+            "of the file: correct it, so that all are of one kind"
         )
     if agents:
         said = f"absolute (detected, {absolute})" if absolute else f"relative (detected, {relative})"
