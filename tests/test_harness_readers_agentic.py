@@ -88,6 +88,14 @@ def test_a_file_that_is_not_whole_or_has_a_wrong_head_is_refused(content: str, s
     assert refusal(content, lenient=True) == f"x.jsonl: {sentence}"
 
 
+def test_a_request_that_is_nested_too_deeply_is_named() -> None:
+    for deep in ("[" * 1500 + "]" * 1500, '{"type":"subagent","t":' + "[" * 1500 + "]" * 1500 + "}"):
+        content = weka(ask(0, 64, [1]), "HERE").replace('"HERE"', deep)
+        message = refusal(content)
+        assert message.startswith("x.jsonl: ")
+        assert "nested too deeply" in message or "is not one whole JSON object" in message
+
+
 def test_ids_of_a_file_mean_nothing_in_another_unless_it_says_so(tmp_path: Path) -> None:
     for name, scope in (("a.json", "local"), ("b.json", "local"), ("c.json.gz", "global"), ("d.json", "global")):
         content = weka(ask(0, 64, [1]), hash_id_scope=scope).encode()

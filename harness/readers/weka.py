@@ -11,6 +11,7 @@ The text of one file is held in memory, its numbers one request at a time.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -21,7 +22,7 @@ from harness.errors import TraceError
 from harness.readers.builder import TraceBuilder
 from harness.readers.decompress import BrokenStreamError
 from harness.readers.fields import integer, items, shown, text, time_us
-from harness.readers.problems import BAD_FIELD, BAD_TIME, NOT_AN_OBJECT, UNKNOWN_KIND, BadLineError
+from harness.readers.problems import BAD_FIELD, BAD_TIME, NOT_AN_OBJECT, NOT_JSON, UNKNOWN_KIND, BadLineError
 from harness.readers.source import Source
 from harness.trace import MAX_BLOCK_TOKENS, MAX_TIME_US, MAX_TOKENS
 
@@ -81,9 +82,11 @@ def _agents(requests: list[msgspec.Raw]) -> dict[int, dict[str, Any]]:
     found = {}
     for number, raw in enumerate(requests, 1):
         if b'"subagent"' in bytes(raw):
-            record = orjson.loads(memoryview(raw))
-            if isinstance(record, dict) and record.get("type") == "subagent":
-                found[number] = record
+            # What cannot be parsed is told when it is read as a request.
+            with contextlib.suppress(BadLineError):
+                record = _object(raw)
+                if record.get("type") == "subagent":
+                    found[number] = record
     return found
 
 
@@ -138,7 +141,10 @@ def _request(
 
 
 def _object(raw: msgspec.Raw) -> dict[str, Any]:
-    record = orjson.loads(memoryview(raw))
+    try:
+        record = orjson.loads(memoryview(raw))
+    except orjson.JSONDecodeError:
+        raise BadLineError(NOT_JSON, "not JSON, or nested too deeply") from None
     if isinstance(record, dict):
         return record
     raise BadLineError(NOT_AN_OBJECT, f"{shown(record)} where an object is needed")
