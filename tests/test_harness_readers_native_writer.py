@@ -79,6 +79,7 @@ def traces(draw: st.DrawFn, chain_ids: bool = False) -> Trace:
             builder.control("fault", t_us, tier, t_us + 1000 * draw(st.integers(1, 1000)))
         else:
             builder.control("pressure", t_us, tier, draw(st.integers(0, 1_000_000)))
+    builder.finish()
     return builder.trace
 
 

@@ -36,6 +36,7 @@ class TraceBuilder:
         self._block_tokens = 0
         self._asked: set[str] = set()
         self._blockless = False
+        self.chained(False)
 
     def start_file(self, name: str, several: bool) -> None:
         """What follows is of the file `name`, one of several or the only one."""
@@ -145,7 +146,8 @@ class TraceBuilder:
         self._block_tokens = trace.block_tokens
 
     def finish(self) -> None:
-        """All files were read: say what they turned out to be."""
+        """All files were read: write the columns of the blocks, and say what the files turned out to be."""
+        self._blocks.finish()
         ceil, floor = self._blocks.ceil_tails, self.trace.notices.get("rows_with_floor_tail", 0)
         if not self.trace.path:
             self.convention("reuse", "unknown: no request has block ids")
@@ -183,11 +185,10 @@ class TraceBuilder:
         So are `unnamed_tokens`, the part at its end that its ids say nothing about.
         """
         space = self._namespace(namespace)
-        path: list[int] = []
         unidentified = input_tokens
         if ids:
             try:
-                path, rest = self._blocks.path(space, ids, input_tokens - unnamed_tokens, line, self._options.tail)
+                rest = self._blocks.path(space, ids, input_tokens - unnamed_tokens, line, self._options.tail)
             except BadIdsError as bad:
                 self._tolerate(bad)
             else:
@@ -196,7 +197,7 @@ class TraceBuilder:
                     self.notice("rows_with_floor_tail")
         elif input_tokens:
             self.notice("rows_without_ids")
-        self._append(t_us, input_tokens, output_tokens, unidentified, path, space, session)
+        self._append(t_us, input_tokens, output_tokens, unidentified, space, session)
 
     def access(
         self,
@@ -213,11 +214,12 @@ class TraceBuilder:
         """Append a request whose path is the one block `span`, of a given size; `size_bytes` 0 is not stated."""
         space = self._namespace(namespace)
         try:
-            path, unidentified = [self._blocks.span(space, span, tokens, size_bytes, line)], 0
+            self._blocks.span(space, span, tokens, size_bytes, line)
+            unidentified = 0
         except BadIdsError as bad:
             self._tolerate(bad)
-            path, unidentified = [], tokens
-        self._append(t_us, tokens, output_tokens, unidentified, path, space, session)
+            unidentified = tokens
+        self._append(t_us, tokens, output_tokens, unidentified, space, session)
 
     def control(self, kind: str, t_us: int, tier: str, value: int) -> None:
         """Append a `clear`, `fault` or `pressure` before the next request."""
@@ -225,24 +227,19 @@ class TraceBuilder:
         self.trace.controls.append(Control(kind, t_us, self.trace.requests, tier, value))
 
     def _append(
-        self,
-        t_us: int,
-        input_tokens: int,
-        output_tokens: int,
-        unidentified: int,
-        path: list[int],
-        space: int,
-        session: str | None,
+        self, t_us: int, input_tokens: int, output_tokens: int, unidentified: int, space: int, session: str | None
     ) -> None:
-        self._clock(t_us)
+        """Append a request whose blocks are on the path already."""
+        if self._last_us is None or t_us < self._last_us or t_us < 0:
+            self._clock(t_us)
+        self._last_us = t_us
         trace = self.trace
         trace.t_us.append(t_us)
         trace.input_tokens.append(input_tokens)
         trace.output_tokens.append(output_tokens)
         trace.unidentified_tokens.append(unidentified)
         trace.namespace.append(space)
-        trace.session.append(self._session(session))
-        trace.path.extend(path)
+        trace.session.append(NO_SESSION if session is None else self._session(session))
         trace.path_start.append(len(trace.path))
 
     def _clock(self, t_us: int) -> None:
@@ -262,9 +259,7 @@ class TraceBuilder:
             self.trace.namespaces.append(self._scoped(name))
         return space
 
-    def _session(self, name: str | None) -> int:
-        if name is None:
-            return NO_SESSION
+    def _session(self, name: str) -> int:
         session = self._sessions.setdefault((self._scope, name), len(self._sessions))
         if session == len(self.trace.sessions):
             self.trace.sessions.append(self._scoped(name))

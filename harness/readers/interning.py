@@ -7,23 +7,22 @@ says otherwise is refused, naming the earlier line. With `chain_ids` a block is 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from typing import Any
 
 from harness.readers.fields import shown
 from harness.readers.problems import ID_COUNT, ID_IDENTITY, ID_TYPE, SPAN_SIZE, BadIdsError
+from harness.readers.runs import Runs
 from harness.readers.source import AUTO
 from harness.trace import NO_BLOCK, Trace
 
 # A line's number and that of its file, in one integer.
 _LINE_BITS = 40
 
-_INTEGERS = {int}
 _NAMES = {int, str}
 
 
 class Blocks:
-    """The blocks of `trace`, whose block columns it alone appends to. A row that is refused leaves no trace here.
+    """The blocks of `trace`. A row that is refused leaves no trace here. The block columns are there after `finish`.
 
     Where a trace numbers its blocks as they appear, as published ones do, an id is the number of its block, and nothing
     has to be looked up: that is the dense form. The first row that does otherwise ends it.
@@ -35,12 +34,11 @@ class Blocks:
         # What a file is made of, for messages.
         self.unit = "line"
         self._trace = trace
+        self._runs = Runs(trace)
         self._files: list[str] = []
         self._dense = True
-        # Of a dense form empty: what `_leave_dense` would put there.
+        # In the dense form empty: what `_leave_dense` would put there.
         self._known: list[dict[object, int]] = []
-        self._line = array("q")
-        self._whole = array("q")
 
     def start_file(self, name: str) -> None:
         """The lines of what follows are those of the file `name`."""
@@ -53,74 +51,84 @@ class Blocks:
             self._leave_dense()
         self._known.append({})
 
-    def path(self, space: int, ids: list[Any], tokens: int, line: int, tail: str = AUTO) -> tuple[list[int], int]:
-        """A row's blocks, root first, and how many of its tokens no block names. `ids` is not empty."""
-        types = set(map(type, ids))
-        if types != _INTEGERS and not types <= _NAMES:
-            raise _wrong_type(ids)
-        last, unidentified = self._measure(tokens, len(ids), tail)
+    def finish(self) -> None:
+        """Write the block columns."""
+        self._runs.finish()
+
+    def path(self, space: int, ids: list[Any], tokens: int, line: int, tail: str = AUTO) -> int:
+        """Append a row's blocks to the path; returns how many of its tokens no block names. `ids` is not empty."""
+        last, unidentified = self._measure(tokens, ids, tail)
         if self._dense:
-            if types == _INTEGERS and not self.chained and self._take_dense(ids, last, line):
-                return ids, unidentified
+            if not self.chained and self._take_dense(ids, last, line):
+                return unidentified
             self._leave_dense()
+        if not set(map(type, ids)) <= _NAMES:
+            raise _wrong_type(ids)
         if self.chained:
-            return self._chained(space, ids, last, line), unidentified
-        return self._prefix(space, ids, last, line, tokens), unidentified
+            self._chained(space, ids, last, line)
+        else:
+            self._prefix(space, ids, last, line, tokens)
+        return unidentified
 
     def _take_dense(self, ids: list[int], last: int, line: int) -> bool:
         """Take a row of the dense form: blocks that are known, each the parent of the next, then the next numbers."""
-        trace = self._trace
-        parents = trace.block_parent
-        total = len(parents)
-        new = max(ids[-1] - total + 1, 0)
-        count = len(ids) - new
-        head = ids[:count] if new else ids
-        if count < 0 or (new and ids[count:] != list(range(total, total + new))):
+        trace, runs = self._trace, self._runs
+        path, total = trace.path, runs.total
+        start = len(path)
+        try:
+            path.fromlist(ids)
+        except (TypeError, OverflowError):
             return False
-        if count:
-            # A negative number would count from the end, and one too large has no parent.
-            if min(head) < 0 or max(head) >= total:
-                return False
-            if list(map(parents.__getitem__, head)) != [NO_BLOCK, *head[:-1]]:
-                return False
-            if trace.block_size_tokens[head[-1]] != (trace.block_tokens if new else last):
-                return False
-        if new:
-            self._add(ids[count:] if count else ids, head[-1] if count else NO_BLOCK, last, line)
-        return True
+        new = max(path[-1] - total + 1, 0)
+        count = len(ids) - new
+        # True and False pass for 1 and 0, which are the first or second block of a path or no dense numbers.
+        if count >= 0 and type(ids[0]) is int and type(ids[min(1, len(ids) - 1)]) is int:
+            fits = not new or path[start + count :] == array("q", range(total, total + new))
+            if fits and (not count or runs.follows(start, count, trace.block_tokens if new else last)):
+                if new:
+                    runs.add(start, start + count, new, last, self._place(line))
+                    trace.block_names += ids[count:]
+                return True
+        del path[start:]
+        return False
 
     def _leave_dense(self) -> None:
         if self._dense:
             self._dense = False
             if self._known:
-                numbers = range(len(self._trace.block_parent))
+                numbers = range(self._runs.total)
                 self._known[0] = dict(zip(numbers, numbers, strict=True))
 
-    def span(self, space: int, span: int | str, tokens: int, size_bytes: int, line: int) -> int:
-        """The block of an `access`: one span has one size. A tuple can be no block id, so the two never collide."""
+    def span(self, space: int, span: int | str, tokens: int, size_bytes: int, line: int) -> None:
+        """Append the block of an `access` to the path: one span has one size. A tuple can be no block id."""
         self._leave_dense()
-        trace = self._trace
+        runs, path = self._runs, self._trace.path
         name = ("access", span)
         block = self._known[space].get(name)
         if block is None:
-            (block,) = self._intern(space, [name], [name], NO_BLOCK, tokens, line)
-            trace.block_size_bytes[block] = size_bytes
-        elif (trace.block_size_tokens[block], trace.block_size_bytes[block]) != (tokens, size_bytes):
+            block = self._known[space][name] = runs.total
+            self._trace.block_names.append(name)
+            runs.add(len(path), len(path), 1, tokens, self._place(line))
+            if size_bytes:
+                runs.set_bytes(block, size_bytes)
+        elif (runs.tokens(block), runs.bytes_of(block)) != (tokens, size_bytes):
             here = _size(tokens, size_bytes)
-            there = _size(trace.block_size_tokens[block], trace.block_size_bytes[block])
+            there = _size(runs.tokens(block), runs.bytes_of(block))
             at = self._where(block)
             raise BadIdsError(SPAN_SIZE, f"span {shown(span)} holds {here} here but {there} at {at}")
-        return block
+        path.append(block)
 
-    def _measure(self, tokens: int, count: int, tail: str) -> tuple[int, int]:
+    def _measure(self, tokens: int, ids: list[Any], tail: str) -> tuple[int, int]:
         """The tokens of the row's last block, and those that no block names."""
-        size = self._trace.block_tokens
+        size, count = self._trace.block_tokens, len(ids)
         whole, rest = divmod(tokens, size)
         if count == whole + 1 and rest and tail != "floor":
             self.ceil_tails += 1
             return rest, 0
         if count == whole and (not rest or tail != "ceil"):
             return size, rest
+        if not set(map(type, ids)) <= _NAMES:
+            raise _wrong_type(ids)
         right = [str(whole + 1)] if rest and tail != "floor" else [str(whole)]
         if rest and whole and tail == "auto":
             right.append(str(whole))
@@ -130,86 +138,75 @@ class Blocks:
             f"{count} block id{plural} for {tokens} input tokens, not {' or '.join(right)} ({size} tokens a block)",
         )
 
-    def _prefix(self, space: int, ids: list[Any], last: int, line: int, tokens: int) -> list[int]:
+    def _prefix(self, space: int, ids: list[Any], last: int, line: int, tokens: int) -> None:
         """The row's blocks where ids name prefixes: first known ones, each the parent of the next, then new ones."""
-        trace = self._trace
-        parents, known = trace.block_parent, self._known[space]
+        trace, runs, known = self._trace, self._runs, self._known[space]
+        path = trace.path
+        start = len(path)
         found: list[Any] = list(map(known.get, ids))
         count = _known_count(found)
-        path, new = found[:count], ids[count:]
+        new = ids[count:]
         # Any block that has a child was seen whole, so only the last known one needs its length compared.
-        if (
-            (path and trace.block_size_tokens[path[-1]] != (trace.block_tokens if new else last))
-            or found[count:].count(None) != len(new)
-            or None in path
-            or list(map(parents.__getitem__, path)) != [NO_BLOCK, *path][:count]
+        try:
+            path.fromlist(found[:count])
+        except TypeError:
+            raise self._conflict(ids, found, last, tokens) from None
+        if found[count:].count(None) != len(new) or (
+            count and not runs.follows(start, count, trace.block_tokens if new else last)
         ):
+            del path[start:]
             raise self._conflict(ids, found, last, tokens)
         if new:
-            first, before = len(parents), len(known)
-            known.update(zip(new, range(first, first + len(new)), strict=True))
+            blocks, before = range(runs.total, runs.total + len(new)), len(known)
+            known.update(zip(new, blocks, strict=True))
             if len(known) != before + len(new):
                 # An id that is twice among the new ones; none of them was known.
                 for name in new:
                     known.pop(name, None)
+                del path[start:]
                 raise self._conflict(ids, found, last, tokens)
-            self._add(new, path[-1] if path else NO_BLOCK, last, line)
-            path += range(first, first + len(new))
-        return path
+            self._add(start, new, blocks, last, line)
 
-    def _chained(self, space: int, ids: list[Any], last: int, line: int) -> list[int]:
+    def _chained(self, space: int, ids: list[Any], last: int, line: int) -> None:
         """The row's blocks where an id means something only after its parent: nothing can contradict."""
-        known, whole = self._known[space], self._trace.block_tokens
+        trace, known, whole = self._trace, self._known[space], self._trace.block_tokens
         lengths = [whole] * (len(ids) - 1) + [last]
-        path: list[int] = []
+        start = len(trace.path)
         parent = NO_BLOCK
+        count = 0
         for identity in zip(ids, lengths, strict=True):
             block = known.get((parent, *identity))
             if block is None:
                 break
-            path.append(block)
+            trace.path.append(block)
             parent = block
+            count += 1
         # The child of a new block is new.
-        new, lengths = ids[len(path) :], lengths[len(path) :]
+        new = ids[count:]
         if new:
-            first = len(self._trace.block_parent)
-            parents = [parent, *range(first, first + len(new) - 1)]
-            path += self._intern(space, zip(parents, new, lengths, strict=True), new, parent, last, line)
-        return path
+            blocks = range(self._runs.total, self._runs.total + len(new))
+            parents = [parent, *blocks[:-1]]
+            known.update(zip(zip(parents, new, lengths[count:], strict=True), blocks, strict=True))
+            self._add(start, new, blocks, last, line)
 
-    def _intern(
-        self, space: int, identities: Iterable[object], names: list[Any], parent: int, last: int, line: int
-    ) -> range:
-        """New blocks, each the child of the one before it; returns their numbers."""
-        first = len(self._trace.block_parent)
-        blocks = range(first, first + len(names))
-        self._known[space].update(zip(identities, blocks, strict=True))
-        self._add(names, parent, last, line)
-        return blocks
-
-    def _add(self, names: list[Any], parent: int, last: int, line: int) -> None:
-        """Append new blocks, each the child of the one before it, all whole but the last."""
+    def _add(self, start: int, names: list[Any], blocks: range, last: int, line: int) -> None:
+        """Append new blocks to a row's path, each the child of the one before it, all whole but the last."""
         trace = self._trace
-        first, count = len(trace.block_parent), len(names)
-        trace.block_parent.append(parent)
-        trace.block_names.extend(names)
-        if count > 1:
-            trace.block_parent.extend(array("q", range(first, first + count - 1)))
-            if len(self._whole) < count or self._whole[0] != trace.block_tokens:
-                self._whole = array("q", [trace.block_tokens]) * (2 * count)
-            trace.block_size_tokens.extend(self._whole[: count - 1])
-        trace.block_size_tokens.append(last)
-        trace.block_size_bytes.frombytes(bytes(8 * count))
-        self._line.extend(array("q", [(len(self._files) << _LINE_BITS) + line]) * count)
+        self._runs.add(start, len(trace.path), len(names), last, self._place(line))
+        trace.path.extend(array("q", blocks))
+        trace.block_names += names
+
+    def _place(self, line: int) -> int:
+        return (len(self._files) << _LINE_BITS) + line
 
     def _where(self, block: int) -> str:
         """Where a block was first seen."""
-        file, line = divmod(self._line[block], 1 << _LINE_BITS)
+        file, line = divmod(self._runs.place(block), 1 << _LINE_BITS)
         return f"{self.unit} {line}" if file == len(self._files) else f"{self._files[file - 1]}:{line}"
 
     def _conflict(self, ids: list[Any], found: list[int | None], last: int, tokens: int) -> BadIdsError:
         """The first contradiction in a row that has one, with the line it contradicts."""
-        trace = self._trace
+        trace, runs = self._trace, self._runs
         seen: set[object] = set()
         for name in ids:
             if name in seen:
@@ -219,14 +216,14 @@ class Blocks:
         for position, (name, block) in enumerate(zip(ids, found, strict=True)):
             if block is not None:
                 at = self._where(block)
-                if trace.block_parent[block] != before:
+                if runs.parent(block) != before:
                     here = f"follows block {shown(ids[position - 1])}" if position else "is first"
-                    parent = trace.block_parent[block]
+                    parent = runs.parent(block)
                     there = "is first" if parent == NO_BLOCK else f"follows block {shown(trace.block_names[parent])}"
                     return BadIdsError(ID_IDENTITY, f"block {shown(name)} {here} here but {there} at {at}")
                 length = last if position == len(ids) - 1 else trace.block_tokens
-                if trace.block_size_tokens[block] != length:
-                    was = trace.block_size_tokens[block]
+                if runs.tokens(block) != length:
+                    was = runs.tokens(block)
                     floor = tokens > trace.block_tokens * len(ids)
                     why = f" ({len(ids)} block ids for {tokens} input tokens, so all are whole)" if floor else ""
                     return BadIdsError(
