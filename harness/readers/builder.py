@@ -29,6 +29,8 @@ class TraceBuilder:
         self._namespaces: dict[tuple[str, str], int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
         self._last_us: int | None = None
+        # Rows of one namespace follow each other.
+        self._last_namespace: tuple[str | None, int] = (None, 0)
         self._file = ""
         self._several = False
         # What stands before the names of this file, where they mean nothing outside of it.
@@ -42,6 +44,7 @@ class TraceBuilder:
         """What follows is of the file `name`, one of several or the only one."""
         self._file, self._several, self._scope = name, several, ""
         self._last_us = None
+        self._last_namespace = (None, 0)
         self._asked = set()
         self._blockless = False
         self._blocks.start_file(name)
@@ -71,6 +74,7 @@ class TraceBuilder:
 
     def _set_scope(self, scope: str, by: str) -> None:
         self._scope = self._file if scope == "file" and self._several else ""
+        self._last_namespace = (None, 0)
         self.convention("id_scope", f"{scope} ({by})")
 
     def convention(self, name: str, said: str) -> None:
@@ -253,10 +257,13 @@ class TraceBuilder:
         self._last_us = t_us
 
     def _namespace(self, name: str) -> int:
+        if name == self._last_namespace[0]:
+            return self._last_namespace[1]
         space = self._namespaces.setdefault((self._scope, name), len(self._namespaces))
         if space == len(self.trace.namespaces):
             self._blocks.add_namespace()
             self.trace.namespaces.append(self._scoped(name))
+        self._last_namespace = (name, space)
         return space
 
     def _session(self, name: str) -> int:
