@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from harness.errors import TraceError
@@ -202,6 +205,40 @@ class TraceBuilder:
         elif input_tokens:
             self.notice("rows_without_ids")
         self._append(t_us, input_tokens, output_tokens, unidentified, space, session)
+
+    def requests(
+        self,
+        line: int,
+        times_us: list[int],
+        input_tokens: list[int],
+        output_tokens: list[int],
+        ids: list[list[int]],
+        sessions: Sequence[str | None],
+    ) -> bool:
+        """Append requests of lines that follow each other, each with blocks, if there is nothing to be said of them.
+
+        Returns whether they were appended; otherwise nothing has happened.
+        """
+        trace, size = self.trace, self.trace.block_tokens
+        counts = list(map(len, ids))
+        if [-(-tokens // size) for tokens in input_tokens] != counts or self._options.tail == "floor":
+            return False
+        if times_us[0] < (self._last_us or 0) or sorted(times_us) != times_us:
+            return False
+        space = self._namespace("")
+        last_tokens = [(tokens - 1) % size + 1 for tokens in input_tokens]
+        if not self._blocks.paths(ids, last_tokens, line):
+            return False
+        self._last_us = times_us[-1]
+        trace.t_us.fromlist(times_us)
+        trace.input_tokens.fromlist(input_tokens)
+        trace.output_tokens.fromlist(output_tokens)
+        trace.unidentified_tokens.frombytes(bytes(8 * len(ids)))
+        trace.namespace.extend(array("q", [space]) * len(ids))
+        named = [NO_SESSION if session is None else self._session(session) for session in sessions]
+        trace.session.extend(array("q", named or [NO_SESSION]) * (1 if named else len(ids)))
+        trace.path_start.extend(array("q", accumulate(counts, initial=trace.path_start[-1]))[1:])
+        return True
 
     def access(
         self,

@@ -92,6 +92,21 @@ class Blocks:
         del path[start:]
         return False
 
+    def paths(self, rows: list[list[int]], last_tokens: list[int], line: int) -> bool:
+        """Append the blocks of rows of the dense form, or nothing: whether all of them could be taken.
+
+        Every row ends with a block of `last_tokens` tokens, and all of its tokens have a block.
+        """
+        if not self._dense or self.chained:
+            return False
+        runs = self._runs
+        names = runs.add_rows(rows, last_tokens, self._place(line))
+        if names is None:
+            return False
+        self._trace.block_names += names
+        self.ceil_tails += len(rows) - last_tokens.count(self._trace.block_tokens)
+        return True
+
     def _leave_dense(self) -> None:
         if self._dense:
             self._dense = False

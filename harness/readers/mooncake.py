@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from harness.readers.builder import TraceBuilder
-from harness.readers.fields import integer, items, shown, text, time_us
+from harness.readers.bulk import Columns, Lane
+from harness.readers.fields import TIME_UNITS_US, integer, items, shown, text, time_us
 from harness.readers.problems import BAD_FIELD, BAD_TIME, BadLineError
 from harness.readers.source import AUTO, CUMULATIVE, Source
 from harness.readers.turns import Deltas, Prompt
@@ -19,7 +22,6 @@ from harness.trace import MAX_TIME_US, MAX_TOKENS
 
 BLOCK_TOKENS = 512
 
-_PUBLISHED = frozenset(("timestamp", "input_length", "output_length", "hash_ids"))
 _FIELDS = frozenset(
     (
         *("timestamp", "created_time", "input_length", "input_tokens", "output_length", "output_tokens"),
@@ -41,8 +43,28 @@ def sniff(record: dict[str, Any]) -> bool:
 def read(source: Source, builder: TraceBuilder) -> None:
     """Every row is a request. Raises `TraceError` for a session whose turns may be deltas, where nobody says."""
     rows = _Rows(source, builder)
-    source.each(rows.row)
+    lane = Lane(builder, source.problems, _Published, _columns, TIME_UNITS_US[rows.unit])
+    source.each(rows.row, lane.take)
     rows.finish()
+
+
+class _Published(msgspec.Struct, forbid_unknown_fields=True):
+    """A row as in the published traces."""
+
+    timestamp: int | float
+    input_length: int
+    output_length: int
+    hash_ids: list[int]
+
+
+def _columns(rows: list[_Published]) -> Columns:
+    return Columns(
+        [row.timestamp for row in rows],
+        [row.input_length for row in rows],
+        [row.output_length for row in rows],
+        [row.hash_ids for row in rows],
+        (),
+    )
 
 
 class _Rows:
@@ -54,14 +76,12 @@ class _Rows:
         self._turns = source.options.turns
         size = builder.block_tokens(BLOCK_TOKENS, "default")
         self._deltas = None if self._turns in (AUTO, CUMULATIVE) else Deltas(self._turns, size)
-        self._unit = builder.time_unit("ms")
+        self.unit = builder.time_unit("ms")
         self._roots: dict[str, object] = {}
         self._arrivals: dict[str, int] = {}
 
     def row(self, line: int, record: dict[str, Any]) -> None:
         """Give one row to the builder."""
-        if record.keys() == _PUBLISHED and self._as_published(line, record):
-            return
         ids = items(record, "hash_ids")
         session = _session(record)
         t_us = self._arrival(line, record, session)
@@ -87,15 +107,6 @@ class _Rows:
         if ignored and (_timed(record) or ignored != {_delay(record)}):
             self._builder.notice("rows_with_ignored_fields")
 
-    def _as_published(self, line: int, record: dict[str, Any]) -> bool:
-        """Take a row of the four fields that is as it should be, which nearly all are; the others are looked into."""
-        tokens, output_tokens, ids = record["input_length"], record["output_length"], record["hash_ids"]
-        right = type(tokens) is type(output_tokens) is int and type(ids) is list
-        if right and 0 <= tokens <= MAX_TOKENS and 0 <= output_tokens <= MAX_TOKENS:
-            self._builder.request(line, time_us(record, "timestamp", self._unit), tokens, output_tokens, ids)
-            return True
-        return False
-
     def finish(self) -> None:
         """Say how turns were understood, where there are any."""
         if self._turns != AUTO:
@@ -107,7 +118,7 @@ class _Rows:
         """When a row arrives: at its time, or a delay after the turn before it arrived."""
         delay = _delay(record)
         if _timed(record) or record.get(delay) is None:
-            return time_us(record, _name(record, "timestamp", "created_time"), self._unit)
+            return time_us(record, _name(record, "timestamp", "created_time"), self.unit)
         if self._turns == AUTO:
             self._source.fail(
                 line,
@@ -117,7 +128,7 @@ class _Rows:
         before = None if session is None else self._arrivals.get(session)
         if before is None:
             raise BadLineError(BAD_TIME, "a delay and no timestamp, and no turn of a session before it")
-        delay_us = time_us(record, delay, self._unit)
+        delay_us = time_us(record, delay, self.unit)
         if delay_us < 0 or before + delay_us > MAX_TIME_US:
             raise BadLineError(BAD_TIME, f"{delay} {shown(record[delay])} is negative or leads out of range")
         self._builder.notice("arrivals_from_delays")

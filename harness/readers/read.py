@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,11 +13,10 @@ from harness.errors import TraceError
 from harness.readers.builder import TraceBuilder
 from harness.readers.decompress import BrokenStreamError
 from harness.readers.finding import Files, Found, find
-from harness.readers.lines import lines
+from harness.readers.lines import chunks
 from harness.readers.opening import cannot_read, content
 from harness.readers.problems import Problems
-from harness.readers.records import not_blank, records
-from harness.readers.registry import BYTES, TEXT, Format, format_named
+from harness.readers.registry import BYTES, Format, format_named
 from harness.readers.sniffing import sniff_bytes, sniff_lines
 from harness.readers.source import AUTO, Options, Source
 from harness.trace import Trace
@@ -73,7 +73,7 @@ def _read_file(
             builder.take_format(row.name, row.id_scope)
             row.read(source, builder)
             # A format that stops before the end of its content has read all of it, or this reads it for the digest.
-            for _ in source.content:
+            for _ in chain(source.content, source.chunks):
                 pass
         except BrokenStreamError as broken:
             so_far = f"rows read so far: {trace.requests - before}"
@@ -94,14 +94,9 @@ def _open(
     if row is not None and row.shape == BYTES:
         source.content = pieces
         return row, source
-    walked = lines(pieces)
+    source.chunks = chunks(pieces)
     if row is None:
-        row, walked = sniff_lines(walked, file.shown)
-    full = not_blank(walked, problems)
-    if row.shape == TEXT:
-        source.lines = full
-    else:
-        source.records = records(full, problems)
+        row, source.chunks = sniff_lines(source.chunks, file.shown)
     return row, source
 
 

@@ -21,7 +21,9 @@ from harness.readers.problems import (
     BadLineError,
     Problems,
 )
-from harness.readers.source import Record
+
+# (physical line, byte offset, JSON object)
+Record = tuple[int, int, dict[str, Any]]
 
 # A longer name is no field of a trace; it is shown cut.
 _LONG_NAME = 40

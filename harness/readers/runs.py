@@ -37,6 +37,49 @@ class Runs:
         self._place.append(place)
         self.total += count
 
+    def add_rows(self, rows: list[list[int]], last_tokens: list[int], place: int) -> list[int] | None:
+        """Take rows of block numbers in which every new one is the next, at places that follow each other.
+
+        Returns the new numbers; None, and nothing has happened, where a row is not of that form or contradicts another.
+        """
+        path, whole = self._trace.path, self._trace.block_tokens
+        before, runs_before = len(path), len(self._first)
+        first_new = total = self.total
+        names: list[int] = []
+        start = before
+        add = self.add
+        follows = self.follows
+        try:
+            for row, tokens in zip(rows, last_tokens, strict=True):
+                path.fromlist(row)
+                new = row[-1] - total + 1
+                if new <= 0:
+                    fits = follows(start, len(row), tokens)
+                else:
+                    count = len(row) - new
+                    fits = count >= 0 and (not count or follows(start, count, whole))
+                    if fits:
+                        names += row[count:]
+                        add(start, start + count, new, tokens, place)
+                        total += new
+                if not fits:
+                    break
+                start = len(path)
+                place += 1
+            else:
+                if names == list(range(first_new, total)):
+                    return names
+        except OverflowError:
+            pass
+        del path[before:]
+        self._truncate(runs_before, first_new)
+        return None
+
+    def _truncate(self, runs: int, total: int) -> None:
+        for column in (self._first, self._row_start, self._at, self._parent, self._last_tokens, self._place):
+            del column[runs:]
+        self.total = total
+
     def follows(self, start: int, count: int, tokens: int) -> bool:
         """Whether the blocks on the path from `start` on are the way to the last of them, which has so many tokens."""
         path = self._trace.path

@@ -10,7 +10,7 @@ from itertools import chain
 
 from harness.errors import TraceError
 from harness.readers.decompress import BrokenStreamError
-from harness.readers.lines import MAX_LINE_BYTES, Line
+from harness.readers.lines import MAX_LINE_BYTES, Chunk, Line, lines_of
 from harness.readers.problems import BadLineError
 from harness.readers.records import parse
 from harness.readers.registry import BYTES, FORMATS, RECORDS, TEXT, Format, known_formats
@@ -41,21 +41,21 @@ def _raising(broken: list[BrokenStreamError]) -> Iterator[bytes]:
     yield from ()
 
 
-def sniff_lines(source: Iterable[Line], path: str) -> tuple[Format, Iterator[Line]]:
-    """The format of lines, by the first or by the first JSON object among the first 100, and all of the lines again.
+def sniff_lines(source: Iterable[Chunk], path: str) -> tuple[Format, Iterator[Chunk]]:
+    """The format of lines, by the first or by the first JSON object among the first 100, and all of the chunks again.
 
     Raises `TraceError` where there is no such line, or it is of no known format.
     """
     rest = iter(source)
-    looked_at: list[Line] = []
-    looked_bytes = 0
+    looked_at: list[Chunk] = []
+    looked_lines = looked_bytes = 0
     complaint = ""
-    for line in rest:
+    for line in _lines(rest, looked_at):
         if not line.content.strip():
             continue
-        looked_at.append(line)
+        looked_lines += 1
         looked_bytes += len(line.content)
-        if len(looked_at) == 1:
+        if looked_lines == 1:
             for row in FORMATS:
                 if row.shape == TEXT and row.sniff(line.content):
                     return row, chain(looked_at, rest)
@@ -64,7 +64,7 @@ def sniff_lines(source: Iterable[Line], path: str) -> tuple[Format, Iterator[Lin
         except BadLineError as bad:
             complaint = complaint or f"{path}:{line.number}: {bad.sentence}"
             # Bounded in lines and in bytes: a hundred long lines would be held in memory at once.
-            if len(looked_at) == _LINES or looked_bytes > MAX_LINE_BYTES:
+            if looked_lines == _LINES or looked_bytes > MAX_LINE_BYTES:
                 break
             continue
         for row in FORMATS:
@@ -74,3 +74,10 @@ def sniff_lines(source: Iterable[Line], path: str) -> tuple[Format, Iterator[Lin
     if complaint:
         raise TraceError(f"{complaint}, and no JSON object is near: the known formats are {known_formats()}")
     raise TraceError(f"{path}: is empty: a trace needs at least one request")
+
+
+def _lines(chunks: Iterator[Chunk], seen: list[Chunk]) -> Iterator[Line]:
+    """The lines of chunks, which are kept."""
+    for chunk in chunks:
+        seen.append(chunk)
+        yield from lines_of(chunk)

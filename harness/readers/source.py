@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 
 from harness.errors import TraceError
 from harness.readers.fields import TIME_UNITS_US
-from harness.readers.lines import Line
+from harness.readers.lines import Chunk, Line, lines_of
 from harness.readers.problems import NOT_UTF8, NUL_BYTES, BadLineError, Problems
+from harness.readers.records import Record, not_blank, records
 from harness.trace import MAX_BLOCK_TOKENS
 
 AUTO = "auto"
@@ -18,8 +19,6 @@ ID_SCOPES = (AUTO, "file", "global")
 CUMULATIVE, DELTA, DELTA_OUTPUTS = "cumulative", "delta", "delta+outputs"
 TURNS = (AUTO, CUMULATIVE, DELTA, DELTA_OUTPUTS)
 FAILED_ROWS = ("drop", "keep")
-
-Record = tuple[int, int, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +54,61 @@ class Options:
 
 @dataclass(slots=True)
 class Source:
-    """One file being read, each part of which can be walked once; a format walks the one of its own shape.
+    """One file being read, once: `chunks` of lines, or the `content` in pieces, as the format's shape has it.
 
-    `records` yields (physical line, byte offset, JSON object), `lines` those that are not blank, and `content` the
-    decompressed bytes in pieces. `name` is the file's name in its folder.
+    `name` is the file's name in its folder.
     """
 
     path: str
     name: str
     options: Options
     problems: Problems
-    records: Iterator[Record] = field(default_factory=lambda: iter(()))
-    lines: Iterator[Line] = field(default_factory=lambda: iter(()))
+    chunks: Iterator[Chunk] = field(default_factory=lambda: iter(()))
     content: Iterator[bytes] = field(default_factory=lambda: iter(()))
+    # What is left of the chunk that is being walked.
+    _lines: Iterator[Line] = field(default_factory=lambda: iter(()))
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """The JSON objects that are left."""
+        while True:
+            yield from records(not_blank(self._lines, self.problems), self.problems)
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return
+            self._lines = lines_of(chunk)
 
     def fail(self, line: int, sentence: str) -> NoReturn:
         """Refuse the whole file, leniently too: what is wrong at `line` decides how every other line is read."""
         raise TraceError(f"{self.path}:{line}: {sentence}")
 
-    def each(self, handle: Callable[[int, dict[str, Any]], None]) -> None:
-        """Give `handle` every record that is left; a `BadLineError` that it raises becomes a problem of that line."""
-        for line, offset, record in self.records:
-            try:
-                handle(line, record)
-            except BadLineError as bad:
-                self.problems.add(line, offset, bad.kind, bad.sentence)
+    def each(
+        self, handle: Callable[[int, dict[str, Any]], None], in_bulk: Callable[[Chunk], bool] = lambda _: False
+    ) -> None:
+        """Give `handle` every record that is left; a `BadLineError` that it raises becomes a problem of that line.
+
+        A chunk that `in_bulk` takes has been read.
+        """
+        while True:
+            for line, offset, record in records(not_blank(self._lines, self.problems), self.problems):
+                try:
+                    handle(line, record)
+                except BadLineError as bad:
+                    self.problems.add(line, offset, bad.kind, bad.sentence)
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return
+            if not in_bulk(chunk):
+                self._lines = lines_of(chunk)
 
     def each_line(self, handle: Callable[[int, str], None]) -> None:
-        """Give `handle` every line that is left, as text without its line end; complaints as in `each`."""
-        for line in self.lines:
-            try:
-                handle(line.number, line_text(line))
-            except BadLineError as bad:
-                self.problems.add(line.number, line.offset, bad.kind, bad.sentence)
+        """Give `handle` every line that is not blank, as text without its line end; complaints as in `each`."""
+        for chunk in self.chunks:
+            for line in not_blank(lines_of(chunk), self.problems):
+                try:
+                    handle(line.number, line_text(line))
+                except BadLineError as bad:
+                    self.problems.add(line.number, line.offset, bad.kind, bad.sentence)
 
 
 def line_text(line: Line) -> str:
