@@ -1,7 +1,7 @@
 """Rows that are all alike, a chunk of lines at a time: parsed by one call, held to the same rules, appended as columns.
 
 A chunk is taken whole or not at all: where any of its lines is not as a typed row of the format wants it, or anything
-would have to be said about it, its lines are read one by one. So this decides how fast a trace is read, and nothing else.
+would have to be said about it, its lines are read one by one. So this decides how fast a trace is read, nothing else.
 """
 
 from __future__ import annotations

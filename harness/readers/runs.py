@@ -20,11 +20,11 @@ class Runs:
         self._trace = trace
         self._first: list[int] = []
         # Of the row that added a run: where its path starts in `trace.path`, and where its first new block is.
-        self._row_start = array("q")
-        self._at = array("q")
-        self._parent = array("q")
-        self._last_tokens = array("q")
-        self._place = array("q")
+        self._row_start: list[int] = []
+        self._at: list[int] = []
+        self._parent: list[int] = []
+        self._last_tokens: list[int] = []
+        self._place: list[int] = []
         self._bytes: dict[int, int] = {}
 
     def add(self, row_start: int, at: int, count: int, last_tokens: int, place: int) -> None:
@@ -37,37 +37,51 @@ class Runs:
         self._place.append(place)
         self.total += count
 
-    def add_rows(self, rows: list[list[int]], last_tokens: list[int], place: int) -> list[int] | None:
+    def add_rows(self, rows: list[list[int]], rows_last_tokens: list[int], place: int) -> list[int] | None:
         """Take rows of block numbers in which every new one is the next, at places that follow each other.
 
         Returns the new numbers; None, and nothing has happened, where a row is not of that form or contradicts another.
         """
         path, whole = self._trace.path, self._trace.block_tokens
-        before, runs_before = len(path), len(self._first)
-        first_new = total = self.total
+        first, row_start, ats, last_tokens = self._first, self._row_start, self._at, self._last_tokens
+        before, runs_before, first_new = len(path), len(first), self.total
+        total, start = first_new, before
         names: list[int] = []
-        start = before
-        add = self.add
-        follows = self.follows
+        # As `follows` and `add` have it, written out: this loop is most of what reading a trace takes.
         try:
-            for row, tokens in zip(rows, last_tokens, strict=True):
+            for row, tokens in zip(rows, rows_last_tokens, strict=True):
                 path.fromlist(row)
                 new = row[-1] - total + 1
-                if new <= 0:
-                    fits = follows(start, len(row), tokens)
-                else:
-                    count = len(row) - new
-                    fits = count >= 0 and (not count or follows(start, count, whole))
-                    if fits:
-                        names += row[count:]
-                        add(start, start + count, new, tokens, place)
-                        total += new
-                if not fits:
+                count, expected = (len(row) - new, whole) if new > 0 else (len(row), tokens)
+                if count > 0:
+                    block = row[count - 1]
+                    if not 0 <= block < total:
+                        break
+                    run = bisect_right(first, block) - 1
+                    at, begin = ats[run] + block - first[run], row_start[run]
+                    following = first[run + 1] if run + 1 < len(first) else total
+                    if (
+                        at - begin != count - 1
+                        or (last_tokens[run] if block + 1 == following else whole) != expected
+                        or path[begin : at + 1] != path[start : start + count]
+                    ):
+                        break
+                elif count < 0:
                     break
-                start = len(path)
+                if new > 0:
+                    names += row[count:]
+                    first.append(total)
+                    row_start.append(start)
+                    ats.append(start + count)
+                    self._parent.append(block if count else NO_BLOCK)
+                    last_tokens.append(tokens)
+                    self._place.append(place)
+                    total += new
+                start += len(row)
                 place += 1
             else:
                 if names == list(range(first_new, total)):
+                    self.total = total
                     return names
         except OverflowError:
             pass
@@ -125,9 +139,10 @@ class Runs:
         trace = self._trace
         parents = array("q", range(NO_BLOCK, self.total + NO_BLOCK))
         tokens = array("q", [trace.block_tokens]) * self.total
-        for run, first in enumerate(self._first):
-            parents[first] = self._parent[run]
-            tokens[first - 1] = self._last_tokens[run - 1]
+        for first, parent in zip(self._first, self._parent, strict=True):
+            parents[first] = parent
+        for end, last_tokens in zip([*self._first[1:], self.total], self._last_tokens, strict=False):
+            tokens[end - 1] = last_tokens
         sizes = array("q", bytes(8 * self.total))
         for block, size_bytes in self._bytes.items():
             sizes[block] = size_bytes
