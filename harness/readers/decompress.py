@@ -83,7 +83,7 @@ def gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
     meter = _Meter("gzip")
     member = zlib.decompressobj(_GZIP_WINDOW_BITS)
     begun, members = False, 0
-    for fed in _slices(pieces, _GZIP_FEED_BYTES):
+    for fed in slices(pieces, _GZIP_FEED_BYTES):
         rest, full = fed, False
         while rest or full:
             if members and not begun:
@@ -115,7 +115,7 @@ def unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
     frame = decompressor.decompressobj()
     begun = False
-    for fed in _slices(pieces, _ZSTD_FEED_BYTES):
+    for fed in slices(pieces, _ZSTD_FEED_BYTES):
         rest = fed
         while rest:
             if not begun and rest[0] not in _ZSTD_FIRST_BYTES:
@@ -141,7 +141,7 @@ def unxz(pieces: Iterable[bytes]) -> Iterator[bytes]:
     meter = _Meter("xz")
     stream: lzma.LZMADecompressor | None = None
     streams = 0
-    for fed in _slices(pieces, _XZ_FEED_BYTES):
+    for fed in slices(pieces, _XZ_FEED_BYTES):
         rest = fed
         while rest or (stream is not None and not stream.needs_input):
             if stream is None:
@@ -173,7 +173,8 @@ def _too_much_memory() -> BrokenStreamError:
     )
 
 
-def _slices(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+def slices(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Pieces cut to at most `size` bytes."""
     for piece in pieces:
         for start in range(0, len(piece), size):
             yield piece[start : start + size]

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from harness.readers.decompress import BrokenStreamError
+from harness.readers.decompress import BrokenStreamError, slices
 
 MAX_LINE_BYTES = 16 << 20
 
 _BOM = b"\xef\xbb\xbf"
+# What a chunk becomes when it is parsed should fit a processor's cache.
+_CHUNK_BYTES = 64 << 10
 
 
 class Chunk(NamedTuple):
@@ -40,7 +42,7 @@ def chunks(pieces: Iterable[bytes]) -> Iterator[Chunk]:
     number, offset = 1, 0
     begun: list[bytes] = []
     begun_bytes = 0
-    for piece in pieces:
+    for piece in slices(pieces, _CHUNK_BYTES):
         first_end = piece.find(b"\n")
         if begun_bytes + (first_end if first_end >= 0 else len(piece)) > MAX_LINE_BYTES:
             raise _too_long(number)
