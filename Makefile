@@ -41,6 +41,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/replay_speed.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/metrics_overhead.py
+	$(BIN)/python benchmarks/reading.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

@@ -76,6 +76,8 @@ class Trace:
     controls: list[Control] = field(default_factory=list)
     # What was noticed and accepted, or (leniently) left out: kind -> count, in order of first appearance.
     notices: dict[str, int] = field(default_factory=dict)
+    # How the file was understood, and who said so: convention -> "value (format, declared, detected, default or set)".
+    conventions: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def requests(self) -> int:

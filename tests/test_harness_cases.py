@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from reading import joined, paths, read, refusal
 
+from harness.spanning import replay_order
+
 
 def rows(*values: str) -> bytes:
     """Mooncake rows from `timestamp,input_length,output_length,[ids]`."""
@@ -62,6 +64,46 @@ CASES = {
     "16-two-members-blank-lines.jsonl.gz": gzip.compress(rows("0,512,1,[1]") + b"\n", mtime=0)
     + gzip.compress(b"\n" + rows("1,512,1,[1]"), mtime=0),
     "17-plain-text-named-gz.jsonl.gz": rows("0,512,1,[1]"),
+    "18-out-of-order-session.jsonl": joined(
+        [
+            '{"timestamp":1760587779519310,"input":"book a flight","output":"","session_id":"x"}',
+            *['{"timestamp":1760587779332029,"input":"hello","output":"book a flight","session_id":"x"}'] * 2,
+        ]
+    ).encode(),
+    "20-azure-seven-digits.csv": "\r\n".join(
+        [
+            "TIMESTAMP,ContextTokens,GeneratedTokens",
+            "2023-11-16 18:15:46.0010000,374,44",
+            "2023-11-16 18:15:46.0020000,396,109",
+            "2023-11-16 18:15:46.0090000,879,55",
+            "2023-11-16 18:15:46.0110001,91,16",
+            "2024-05-10 00:00:00.009930+00:00,12,3",
+            "2024-05-10T00:00:01Z,12,0",
+        ]
+    ).encode(),
+    "21-burstgpt-failed-rows.csv": joined(
+        [
+            "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type",
+            "5,,1.2,ChatGPT,472,18,490,API log",
+            "45.5,12,0.0,GPT-4,1087,0,1087,Conversation log",
+            "118,12,9.1,GPT-4,1200,230,1430,Conversation log",
+            "118,,3,ChatGPT,nan,7,7,API log",
+        ]
+    ).encode(),
+    "41-fak-cache-events.jsonl": joined(
+        [
+            '{"Direction":"offload","SpanDigest":"sha256:aa","Tokens":512,"ModelID":"m","TokenizerID":"",'
+            '"PositionMode":"prefix_aligned","FromTier":"hbm","ToTier":"cxl","Owner":"engine","Lease":"",'
+            '"Outcome":"ok","FaultReason":"","BytesMoved":65536}',
+            '{"Direction":"restore","SpanDigest":"sha256:aa","Tokens":512,"FromTier":"cxl","ToTier":"hbm",'
+            '"Outcome":"fault","FaultReason":"link down","BytesMoved":0}',
+            '{"Direction":"restore","SpanDigest":"sha256:bb","Tokens":512,"FromTier":"remote","ToTier":"",'
+            '"Outcome":"missed"}',
+            '{"Direction":"migrate","SpanDigest":"sha256:cc","Tokens":0,"FromTier":"numa_far","ToTier":"provider",'
+            '"Outcome":""}',
+            '{"Direction":"teleport","SpanDigest":"","Tokens":-1,"FromTier":"tape","ToTier":"hbm","Outcome":"late"}',
+        ]
+    ).encode(),
     "40-same-stamp-burst.jsonl": rows("3000,1536,1,[0,1,2]", "3000,512,1,[0]", "3000,1024,1,[0,1]"),
 }
 BINARY = ("15-", "16-")
@@ -138,8 +180,29 @@ def test_case_04_an_id_after_two_blocks_is_refused_unless_chained(case: Case) ->
 def test_case_05_a_session_of_deltas_is_refused_and_never_guessed(case: Case, lenient: bool) -> None:
     assert refusal(case("05"), lenient=lenient) == (
         "x.jsonl:2: a delay and no timestamp: a turn of a session, either cumulative (its whole prompt) or delta (only "
-        "its new blocks). Delta sessions are not supported yet: give every row its timestamp and its whole prompt."
+        "its new blocks): pass --turns cumulative (every row is a whole prompt), --turns delta (rows list only what is "
+        "new) or --turns delta+outputs (and the answers before it are part of a prompt)"
     )
+
+
+@pytest.mark.parametrize(
+    ("turns", "tokens", "tail_tokens"), [("delta", 1324, 300), ("delta+outputs", 1424, 400), ("cumulative", 300, 300)]
+)
+def test_case_05_a_session_of_deltas_is_read_as_it_is_asked_to_be(
+    case: Case, turns: str, tokens: int, tail_tokens: int
+) -> None:
+    trace = read(case("05"), turns=turns)
+    assert list(trace.input_tokens) == [1024, tokens, 1500]
+    assert paths(trace) == [[0, 1], [2] if turns == "cumulative" else [0, 1, 2], [0, 1, 3]]
+    assert trace.block_size_tokens[trace.block_names.index(2)] == tail_tokens
+    assert list(trace.t_us) == [0, 250_500, 5_000]
+    assert trace.notices == {
+        "rows_with_ignored_fields": 1,
+        "arrivals_from_delays": 1,
+        "time_steps_back": 1,
+        "largest_step_back_us": 245_500,
+    }
+    assert trace.conventions["turns"] == f"{turns} (set)"
 
 
 def test_case_06_bad_timestamps_are_refused_with_their_lines(case: Case) -> None:
@@ -222,3 +285,72 @@ def test_case_40_rows_of_one_stamp_keep_the_order_of_the_file(case: Case) -> Non
     assert list(trace.t_us) == [3_000_000] * 3
     assert paths(trace) == [[0, 1, 2], [0], [0, 1]]
     assert (len(trace.path), len(trace.block_names)) == (6, 3)
+
+
+def test_case_18_steps_back_are_told_and_duplicates_kept(case: Case) -> None:
+    trace = read(case("18"))
+    assert list(trace.t_us) == [1760587779519310, 1760587779332029, 1760587779332029]
+    # The replay puts them in order of time, and the two of one time in that of the file.
+    assert replay_order(trace) == [1, 2, 0]
+    assert trace.sessions == ["x"]
+    assert trace.notices == {"rows_without_ids": 3, "time_steps_back": 1, "largest_step_back_us": 187_281}
+    assert trace.conventions["time_unit"] == "us (format)"
+    assert trace.conventions["reuse"] == "unknown: no request has block ids"
+
+
+def test_case_18_microseconds_taken_for_seconds_are_refused_with_the_units(case: Case) -> None:
+    rows = case("18").replace(b"1760587779332029", b"1")
+    assert refusal(rows) == (
+        "x.jsonl: spans 55 years, with times in us (format): pass --time-unit s, ms or us if they are in another unit, "
+        "and read files whose times begin at different points apart"
+    )
+    assert "is out of range: at most 9007199254 s from zero" in refusal(rows, time_unit="s")
+
+
+def test_case_20_seven_digits_and_every_form_of_an_offset_are_kept(case: Case) -> None:
+    trace = read(case("20"))
+    assert [time - trace.t_us[0] for time in trace.t_us[:4]] == [0, 1_000, 8_000, 10_000]
+    assert trace.t_us[0] == 1_700_158_546_001_000
+    assert list(trace.t_us[4:]) == [1_715_299_200_009_930, 1_715_299_201_000_000]
+    assert list(trace.unidentified_tokens) == list(trace.input_tokens) == [374, 396, 879, 91, 12, 12]
+    assert trace.conventions["reuse"] == "unknown: no request has block ids"
+
+
+def test_case_21_a_bad_number_is_named_by_its_line(case: Case) -> None:
+    assert refusal(case("21")) == (
+        'x.jsonl:5: Request tokens "nan" is not an integer from 0 to 16777216 (byte 222). '
+        "Fix the line, or pass --lenient to leave it out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("failed_rows", "tokens", "sessions"), [("drop", [472, 1200], [-1, 0]), ("keep", [472, 1087, 1200], [-1, 0, 0])]
+)
+def test_case_21_failed_rows_are_dropped_or_kept_and_a_blank_session_is_none(
+    case: Case, failed_rows: str, tokens: list[int], sessions: list[int]
+) -> None:
+    trace = read(case("21"), lenient=True, failed_rows=failed_rows)
+    assert (list(trace.input_tokens), list(trace.session), trace.sessions) == (tokens, sessions, ["12"])
+    assert trace.notices["failed_rows"] == 1
+    assert trace.notices["bad_field"] == 1
+
+
+def test_case_41_everything_wrong_with_an_event_is_named(case: Case) -> None:
+    assert refusal(case("41")) == (
+        'x.jsonl:5: Direction "teleport" is not one of restore, route, offload, migrate; FromTier "tape" is not one of '
+        'hbm, dram, numa_far, cxl, disk, remote, provider, recompute; Outcome "late" is not one of ok, missed, fault; '
+        "Tokens -1 is not an integer from 0 to 16777216 (byte 617). Fix the line, or pass --lenient to leave it out."
+    )
+
+
+def test_case_41_leniently_outcomes_are_kept_apart_in_the_order_of_the_file(case: Case) -> None:
+    trace = read(case("41"), lenient=True)
+    assert (list(trace.t_us), list(trace.path)) == ([0, 0], [0, 1])
+    assert [name for _, name in trace.block_names] == ["sha256:aa", "sha256:bb"]
+    assert trace.notices == {
+        "outcomes_ok": 2,
+        "moves_not_replayed": 2,
+        "outcomes_fault": 1,
+        "outcomes_missed": 1,
+        "bad_field": 1,
+    }

@@ -47,7 +47,7 @@ def test_every_format_is_found_by_its_name() -> None:
 
 
 def test_options_that_mean_nothing_are_refused() -> None:
-    assert refusal(joined([ROW]), tail="round") == "tail 'round' is not known: use one of auto, ceil, floor"
+    assert refusal(joined([ROW]), tail="round") == "--tail 'round' is not known: use one of auto, ceil, floor"
     for size in (0, -1, 2**20 + 1):
         assert refusal(joined([ROW]), block_tokens=size) == (
             f"--block-tokens {size} is not an integer from 1 to 1048576"
@@ -61,7 +61,7 @@ def test_a_record_of_no_known_format_is_refused_with_the_formats() -> None:
 
 def test_text_without_json_is_refused_with_the_reason_and_the_formats() -> None:
     message = "and no JSON object is near: the known formats are"
-    assert refusal("TIMESTAMP,ContextTokens\n1,2\n") == f"x.jsonl:1: not JSON, {message} {KNOWN}"
+    assert refusal("moment,tokens\n1,2\n") == f"x.jsonl:1: not JSON, {message} {KNOWN}"
     assert refusal("\n[1]\n") == f"x.jsonl:2: a list where an object is needed, {message} {KNOWN}"
     assert refusal(b"\0" * 64) == f"x.jsonl:1: NUL bytes, {message} {KNOWN}"
 
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path: Path, monkeypatc
         return str(caught.value)
 
     assert message("absent.jsonl") == "absent.jsonl: no such file"
-    assert message("folder") == "folder: is a directory, not a trace file"
+    assert message("folder") == "folder: no files there; name a trace file, a folder of them, a pattern, or -"
     assert message("loop") == "loop: cannot be read: Too many levels of symbolic links"
     assert message("nul\0name") == r"'nul\x00name' is not a file name"
 

@@ -218,3 +218,16 @@ def test_a_row_of_very_many_blocks_is_read() -> None:
     trace = read(joined([row, row]), block_tokens=1)
     assert len(trace.block_names) == 2**18
     assert len(trace.path) == 2**19
+
+
+@pytest.mark.parametrize("name", ["true", "false"])
+def test_a_truth_value_is_no_id_even_where_a_number_equal_to_it_would_be(name: str) -> None:
+    rows = native(request(32, "[0,1]"), request(32, "[0,true]" if name == "true" else "[false,1]"))
+    assert f"x.jsonl:3: block id {name} is not an integer or text" in refusal(rows)
+
+
+def test_a_path_with_another_middle_is_refused_where_ids_are_numbers_of_blocks() -> None:
+    rows = native(request(48, "[0,1,2]"), request(48, "[0,3,4]"), request(48, "[0,3,2]"))
+    assert "x.jsonl:4: block 2 follows block 3 here but follows block 1 at line 2" in refusal(rows)
+    named = native(*(request(48, ids) for ids in ('["a","b","c"]', '["a","d","e"]', '["a","d","c"]')))
+    assert 'x.jsonl:4: block "c" follows block "d" here but follows block "b" at line 2' in refusal(named)

@@ -50,6 +50,11 @@ def test_a_timestamp_in_milliseconds_becomes_the_nearest_microsecond(timestamp: 
     assert list(read(joined([row(timestamp)])).t_us) == [t_us]
 
 
+WAYS = (
+    "pass --turns cumulative (every row is a whole prompt), --turns delta (rows list only what is new) or "
+    "--turns delta+outputs (and the answers before it are part of a prompt)"
+)
+
 BAD_FIELDS = {
     "timestamp": [
         ("NaN", "timestamp NaN is not a finite number"),
@@ -147,7 +152,7 @@ def test_a_turn_with_a_delay_and_no_timestamp_is_refused_with_both_readings(leni
     turn = '{"session_id":"a","delay":250.5,"input_length":300,"output_length":50,"hash_ids":[2]}'
     assert refusal(joined([row(more=',"session_id":"a"'), "#", turn]), lenient=lenient) == (
         "x.jsonl:3: a delay and no timestamp: a turn of a session, either cumulative (its whole prompt) or delta (only "
-        "its new blocks). Delta sessions are not supported yet: give every row its timestamp and its whole prompt."
+        f"its new blocks): {WAYS}"
     )
 
 
@@ -156,10 +161,91 @@ def test_a_turn_that_may_list_only_its_new_blocks_is_refused_with_both_readings(
     rows = [row(more=',"session_id":"a"'), row(hash_ids="[2]"), row(hash_ids='["1"]', more=',"session_id":"a"')]
     assert refusal(joined(rows), lenient=lenient) == (
         'x.jsonl:3: session "a" begins with block 1 and this turn with "1": cumulative (a whole new prompt) or delta '
-        "(only its new blocks)? Delta sessions are not supported yet: where every row is a whole prompt, leave "
-        "session_id out."
+        f"(only its new blocks)? P{WAYS[1:]}"
     )
 
 
 def test_the_last_of_two_values_of_a_field_counts() -> None:
     assert list(read(joined([row(more=',"timestamp":9')])).t_us) == [9000]
+
+
+def test_other_tools_have_other_names_for_the_fields() -> None:
+    rows = [
+        '{"created_time":1.5,"input_tokens":600,"output_tokens":7,"hash_ids":[-1,"b"],"session_id":"a"}',
+        '{"delay_ms":2,"input_tokens":700,"output_tokens":8,"hash_ids":[-1,18446744073709551615],"session_id":"a"}',
+    ]
+    trace = read(joined(rows), turns="cumulative")
+    assert list(trace.t_us) == [1500, 3500]
+    assert list(trace.input_tokens) == [600, 700]
+    assert list(trace.output_tokens) == [7, 8]
+    assert paths(trace) == [[-1, "b"], [-1, 2**64 - 1]]
+    assert trace.notices == {"arrivals_from_delays": 1}
+
+
+SESSION = '"session_id":"a"'
+
+
+def turn(tokens: int, ids: str, more: str = "", output: int = 0) -> str:
+    rest = f',"output_length":{output},"hash_ids":{ids},{SESSION}{more}'
+    return f'{{"delay":1,"input_length":{tokens}{rest}}}'
+
+
+def first(tokens: int, ids: str, output: int = 0) -> str:
+    return f'{{"timestamp":0,"input_length":{tokens},"output_length":{output},"hash_ids":{ids},{SESSION}}}'
+
+
+def test_a_block_that_was_partial_grows_and_is_another_block() -> None:
+    trace = read(joined([first(1100, "[1,2,3]"), turn(300, "[4]"), turn(200, "[5,6]")]), turns="delta")
+    assert list(trace.input_tokens) == [1100, 1400, 1600]
+    assert paths(trace) == [[1, 2, 3], [1, 2, 4], [1, 2, 5, 6]]
+    assert [trace.block_size_tokens[trace.block_names.index(name)] for name in (3, 4, 5, 6)] == [76, 376, 512, 64]
+
+
+def test_the_answer_is_part_of_the_next_prompt_where_that_is_asked_for() -> None:
+    rows = joined([first(512, "[1]", 88), turn(100, "[2]", output=12), turn(12, "[3]")])
+    assert list(read(rows, turns="delta+outputs").input_tokens) == [512, 700, 724]
+    assert list(read(rows, turns="delta").input_tokens) == [512, 612, 624]
+
+
+def test_a_turn_without_ids_leaves_the_rest_of_its_session_without_names() -> None:
+    trace = read(joined([first(1100, "[1,2,3]"), turn(300, "[]"), turn(200, "[9]")]), turns="delta")
+    assert list(trace.input_tokens) == [1100, 1400, 1600]
+    assert paths(trace) == [[1, 2, 3], [1, 2], [1, 2]]
+    assert list(trace.unidentified_tokens) == [0, 376, 576]
+
+
+def test_a_session_that_begins_without_ids_has_none() -> None:
+    trace = read(joined([first(100, "[]"), turn(512, "[9]")]), turns="delta")
+    assert (paths(trace), list(trace.unidentified_tokens)) == ([[], []], [100, 612])
+
+
+def test_a_prefix_that_is_reset_starts_anew() -> None:
+    trace = read(joined([first(512, "[1]"), turn(600, "[2,3]", ',"prefix_reset":true')]), turns="delta")
+    assert paths(trace) == [[1], [2, 3]]
+
+
+def test_too_many_ids_for_a_turn_are_refused_with_both_numbers() -> None:
+    message = refusal(joined([first(512, "[1]"), turn(100, "[2,3]")]), turns="delta")
+    assert message.startswith("x.jsonl:2: 3 block ids for 612 input tokens, not 2 or 1 (512 tokens a block)")
+
+
+def test_a_delay_follows_a_turn_of_its_session_or_nothing() -> None:
+    alone = '{"delay":1,"input_length":512,"hash_ids":[1]}'
+    for rows in ([turn(512, "[1]")], [first(512, "[1]"), alone]):
+        assert "a delay and no timestamp, and no turn of a session before it" in refusal(joined(rows), turns="delta")
+    for delay in ("-1", "9007199254740"):
+        row = turn(512, "[1]").replace('"delay":1', f'"delay":{delay}')
+        assert f"delay {delay} is negative or leads out of range" in refusal(
+            joined([first(512, "[1]").replace('"timestamp":0', '"timestamp":1'), row]), turns="cumulative"
+        )
+
+
+def test_turns_that_repeat_without_end_are_refused_before_they_take_memory() -> None:
+    rows = [first(1, "[0]"), *(turn(1, f"[{i}]") for i in range(1, 2500))]
+    message = refusal(joined(rows), turns="delta", block_tokens=1, lenient=False)
+    assert "turns repeat what was listed before them more than 1000 times: no recording" in message
+
+
+def test_a_session_longer_than_a_prompt_may_be_is_refused() -> None:
+    message = refusal(joined([first(2**24, "[]"), turn(1, "[]")]), turns="delta")
+    assert "the turns of this session add up to more than 16777216 tokens" in message

@@ -44,7 +44,7 @@ def written(trace: Trace) -> bytes:
 
 def columns(trace: Trace, *left_out: str) -> dict[str, Any]:
     """What a trace carries, apart from what was said about the file it came from."""
-    about_the_file = ("format", "sha256", "notices", *left_out)
+    about_the_file = ("format", "sha256", "notices", "conventions", *left_out)
     return {name: value for name, value in dataclasses.asdict(trace).items() if name not in about_the_file}
 
 
@@ -83,6 +83,7 @@ def traces(draw: st.DrawFn, chain_ids: bool = False) -> Trace:
             builder.control("fault", t_us, tier, t_us + 1000 * draw(st.integers(1, 1000)))
         else:
             builder.control("pressure", t_us, tier, draw(st.integers(0, 1_000_000)))
+    builder.finish()
     return builder.trace
 
 

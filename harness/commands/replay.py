@@ -6,11 +6,15 @@ import contextlib
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.commands.reading import TRACE_HELP, reads_a_trace
 from harness.commands.saying import write
+
+if TYPE_CHECKING:
+    from harness.readers.source import Options
 
 
 class Format(StrEnum):
@@ -21,10 +25,9 @@ class Format(StrEnum):
     markdown = "markdown"
 
 
+@reads_a_trace
 def replay(
-    trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="A trace: native or Mooncake JSONL; plain, gzip or zstd.")
-    ],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE_HELP)],
     now: Annotated[int, typer.Option(help="The clock's reading at the first event, in milliseconds.")],
     machine: Annotated[str, typer.Option(help="A machine of the catalog (`fakbench machines`).")] = "h100-sxm",
     model: Annotated[
@@ -89,14 +92,8 @@ def replay(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.table,
     catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
-    trace_format: Annotated[str, typer.Option(help="Read the trace as this format instead of detecting it.")] = "auto",
-    block_tokens: Annotated[
-        int, typer.Option(help="Tokens per block, where the file does not say; 512 for Mooncake.")
-    ] = 0,
-    lenient: Annotated[bool, typer.Option(help="Leave out lines that cannot be read, and count them.")] = False,
-    chain_ids: Annotated[
-        bool, typer.Option(help="Block ids name one block only: chain them with their parents.")
-    ] = False,
+    *,
+    reading: Options,
 ) -> int:
     """Replay a trace through a policy and hold it against others: what is saved, where hits come from, and why.
 
@@ -144,9 +141,7 @@ def replay(
     options = arguments.replay_options()
     engine = resolve_engine(load_catalog(find_catalog(catalog, os.environ)), arguments.engine_options())
     check_tiers(options, engine)
-    loaded = read_trace(
-        trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids
-    )
+    loaded = read_trace(trace, reading)
     with contextlib.ExitStack() as stack:
         # Every output is opened before the replay, and takes its name only when all of it is done.
         out_file = stack.enter_context(whole_file(out)) if out else None

@@ -11,7 +11,9 @@ from typing import Any
 
 from harness.errors import TraceError
 from harness.readers.builder import TraceBuilder
-from harness.readers.fields import integer, items, shown, text, time_us
+from harness.readers.bulk import Lane
+from harness.readers.fields import TIME_UNITS_US, integer, items, shown, text, time_us
+from harness.readers.native_rows import PlainRequest, columns
 from harness.readers.problems import BAD_FIELD, BAD_TIME, UNKNOWN_FIELD, UNKNOWN_KIND, BadLineError
 from harness.readers.source import Source
 from harness.trace import IDENTITY_AXES, MAX_BLOCK_BYTES, MAX_BLOCK_TOKENS, MAX_TOKENS
@@ -54,7 +56,7 @@ def read(source: Source, builder: TraceBuilder) -> None:
             raise BadLineError(UNKNOWN_FIELD, f"{kind} has no field {shown(field)}")
         handle(builder, line, record)
 
-    source.each(event)
+    source.each(event, Lane(builder, source.problems, PlainRequest, columns, TIME_UNITS_US["ms"]).take)
 
 
 def _header(source: Source, builder: TraceBuilder, line: int, record: dict[str, Any]) -> None:

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness.errors import TraceError
-from harness.readers.decompress import PIECE_BYTES, gunzip, unzstd
+from harness.readers.decompress import PIECE_BYTES, gunzip, unxz, unzstd
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 # A zstd file may also begin with a skippable frame: one of sixteen magic numbers.
 _ZSTD_SKIPPABLE = tuple(bytes((0x50 + low,)) + b"\x2a\x4d\x18" for low in range(16))
 
+_XZ = b"\xfd7zXZ\x00"
+
 _NOT_READ = (
-    (b"\xfd7zXZ\x00", "xz-compressed", "decompress it first"),
     (b"BZh", "bzip2-compressed", "decompress it first"),
     (b"PK\x03\x04", "zip-compressed", "decompress it first"),
     (b"PK\x05\x06", "zip-compressed", "decompress it first"),
@@ -59,6 +60,8 @@ def content(file: BinaryIO, path: str) -> Iterator[bytes]:
         return gunzip(_pieces(head, file))
     if head.startswith((_ZSTD, *_ZSTD_SKIPPABLE)):
         return unzstd(_pieces(head, file))
+    if head.startswith(_XZ):
+        return unxz(_pieces(head, file))
     return _pieces(head, file)
 
 

@@ -54,11 +54,16 @@ class Problem(NamedTuple):
 
 
 class Problems:
-    """Collects the problems of one file: keeps the first few to tell, counts all."""
+    """Collects the problems of one file: keeps the first few to tell, counts all.
+
+    `lines` counts the lines that are not blank (or the records, of a file without lines), as far as they were walked.
+    """
 
     def __init__(self, path: str, lenient: bool, notices: dict[str, int]) -> None:
         self.first: list[Problem] = []
         self.count = 0
+        self.lines = 0
+        self.unit = "line"
         self.kinds: dict[str, int] = {}
         self._path = path
         self._lenient = lenient
@@ -73,19 +78,25 @@ class Problems:
         if self._lenient:
             self._notices[kind] = self._notices.get(kind, 0) + 1
 
-    def refuse_any(self, lines: int) -> None:
-        """Raise `TraceError` for the file where there is a problem and no leniency. `lines` are those not blank."""
+    def refuse_any(self) -> None:
+        """Raise `TraceError` for the file where there is a problem and no leniency."""
         if self._lenient or not self.count:
             return
+        unit = self.unit
         if self.count == 1:
-            line, offset, _, sentence = self.first[0]
-            raise TraceError(f"{self._path}:{line}: {sentence} (byte {offset}). {self._advice('the line', 'it')}")
-        told = "; ".join(f"line {line} (byte {offset}): {sentence}" for line, offset, _, sentence in self.first)
+            number, offset, _, sentence = self.first[0]
+            where = f"{self._path}:{number}" if unit == "line" else f"{self._path}: {unit} {number}"
+            raise TraceError(f"{where}: {sentence}{self._at(offset)}. {self._advice(f'the {unit}', 'it')}")
+        told = "; ".join(f"{unit} {number}{self._at(offset)}: {sentence}" for number, offset, _, sentence in self.first)
         more = f"; and {self.count - TOLD} more" if self.count > TOLD else ""
         raise TraceError(
-            f"{self._path}: {self.count} of {lines} lines cannot be read: {told}{more}. "
-            f"{self._advice('the lines', 'them')}"
+            f"{self._path}: {self.count} of {self.lines} {unit}s cannot be read: {told}{more}. "
+            f"{self._advice(f'the {unit}s', 'them')}"
         )
+
+    def _at(self, offset: int) -> str:
+        """Where a line begins; of other units the number says as much."""
+        return f" (byte {offset})" if self.unit == "line" else ""
 
     def _advice(self, lines: str, them: str) -> str:
         """What to do: which options would read the file, by the kinds of problem it has."""

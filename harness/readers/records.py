@@ -21,31 +21,31 @@ from harness.readers.problems import (
     BadLineError,
     Problems,
 )
-from harness.readers.source import Record
+
+# (physical line, byte offset, JSON object)
+Record = tuple[int, int, dict[str, Any]]
 
 # A longer name is no field of a trace; it is shown cut.
 _LONG_NAME = 40
 
 
-class Records:
-    """The JSON objects of a file. `lines` counts the lines that are not blank, as far as they were walked."""
+def not_blank(lines: Iterable[Line], problems: Problems) -> Iterator[Line]:
+    """The lines that are not blank, counted."""
+    for line in lines:
+        if line.content and not line.content.isspace():
+            problems.lines += 1
+            yield line
 
-    def __init__(self, lines: Iterable[Line], problems: Problems) -> None:
-        self.lines = 0
-        self._source = lines
-        self._problems = problems
 
-    def __iter__(self) -> Iterator[Record]:
-        for line in self._source:
-            if not line.content or line.content.isspace():
-                continue
-            self.lines += 1
-            try:
-                record = parse(line)
-            except BadLineError as bad:
-                self._problems.add(line.number, line.offset, bad.kind, bad.sentence)
-            else:
-                yield line.number, line.offset, record
+def records(lines: Iterable[Line], problems: Problems) -> Iterator[Record]:
+    """The JSON objects among lines that are not blank."""
+    for line in lines:
+        try:
+            record = parse(line)
+        except BadLineError as bad:
+            problems.add(line.number, line.offset, bad.kind, bad.sentence)
+        else:
+            yield line.number, line.offset, record
 
 
 def parse(line: Line) -> dict[str, Any]:
