@@ -197,8 +197,8 @@ class Ledger(Books):
                     self._enter(span, destination, self.spans.size_bytes[span])
                 else:
                     self._reach(span, source)
-                if action == COPY:
-                    self._enter(span, destination, self.spans.size_bytes[span])
+                    if action == COPY:
+                        self._enter(span, destination, self.spans.size_bytes[span])
         self.stage_ns += waited_stage_ns
         return waited_stage_ns, waited_attend_ns
 

@@ -127,3 +127,32 @@ def test_who_shares_with_whom_is_as_in_a_replay() -> None:
     refused = fakbench("curve", trace, "--isolation", "owner")
     assert refused.code == 2
     assert refused.err.startswith("fakbench: --isolation owner: owner is no axis; ")
+
+
+def test_a_trace_is_read_as_a_replay_reads_it(tmp_path: Path) -> None:
+    """Each block id of this format stands for its own tokens alone: unless it is chained, it has two parents here."""
+    trace = tmp_path / "bailian.jsonl"
+    rows = ((0.0, [1, 2]), (1.0, [3, 2]), (2.5, [1, 2]))
+    trace.write_bytes(
+        b"".join(
+            orjson.dumps(
+                {
+                    "chat_id": number,
+                    "parent_chat_id": -1,
+                    "timestamp": time,
+                    "input_length": 32,
+                    "output_length": 1,
+                    "type": "text",
+                    "turn": 1,
+                    "hash_ids": ids,
+                },
+                option=orjson.OPT_APPEND_NEWLINE,
+            )
+            for number, (time, ids) in enumerate(rows)
+        )
+    )
+    ran = fakbench("curve", trace, "--format", "json")
+    assert (ran.code, ran.err) == (0, "")
+    replayed = fakbench("replay", trace, "--now", "0", "--format", "json")
+    hits = orjson.loads(replayed.out)["arms"]["infinite"]["tokens"]["hit"]["hbm"]
+    assert orjson.loads(ran.out)["tokens"]["ceiling"] == hits == 31

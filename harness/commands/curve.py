@@ -6,11 +6,27 @@ import contextlib
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.commands.engine_options import (
+    Capacity,
+    Catalog,
+    DropTier,
+    Isolation,
+    KvBytesPerToken,
+    Machine,
+    Model,
+    PrefillNsPerToken,
+    SpanTokens,
+    TensorParallel,
+)
+from harness.commands.reading import TRACE_HELP, reads_a_trace
 from harness.commands.saying import write
+
+if TYPE_CHECKING:
+    from harness.readers.source import Options
 
 
 class CurveFormat(StrEnum):
@@ -22,38 +38,24 @@ class CurveFormat(StrEnum):
     csv = "csv"
 
 
+@reads_a_trace
 def curve(
-    trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="A trace: native or Mooncake JSONL; plain, gzip or zstd.")
-    ],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE_HELP)],
     at: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIER=SIZE,…", help="A split to answer, like hbm=80GB,dram=1TiB; 0 is unbounded. Repeatable."
         ),
     ] = None,
-    machine: Annotated[str, typer.Option(help="A machine of the catalog (`fakbench machines`).")] = "h100-sxm",
-    model: Annotated[
-        str | None, typer.Option(help="A model of the catalog (`fakbench models`); llama-3.1-8b where none is named.")
-    ] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIER=SIZE", help="What this engine gets of a tier: 400GB, 512GiB, bytes; 0 is unbounded."
-        ),
-    ] = None,
-    drop_tier: Annotated[list[str] | None, typer.Option(metavar="TIER", help="Do without a tier. Repeatable.")] = None,
-    tensor_parallel: Annotated[int, typer.Option(help="Accelerators of the engine; it gets its part of the node.")] = 1,
-    kv_bytes_per_token: Annotated[int, typer.Option(help="KV bytes per token, instead of the model's.")] = 0,
-    prefill_ns_per_token: Annotated[int, typer.Option(help="A flat prefill cost, instead of a roofline.")] = 0,
-    span_tokens: Annotated[int, typer.Option(help="Longest span in tokens; 0 is one block per span.")] = 4096,
-    isolation: Annotated[
-        str,
-        typer.Option(
-            metavar="AXES",
-            help="Who shares nothing: none, all that the trace states, or axes joined with +, like tenant+adapter.",
-        ),
-    ] = "all",
+    machine: Machine = "h100-sxm",
+    model: Model = None,
+    capacity: Capacity = None,
+    drop_tier: DropTier = None,
+    tensor_parallel: TensorParallel = 1,
+    kv_bytes_per_token: KvBytesPerToken = 0,
+    prefill_ns_per_token: PrefillNsPerToken = 0,
+    span_tokens: SpanTokens = 4096,
+    isolation: Isolation = "all",
     window: Annotated[
         str, typer.Option(metavar="DURATION", help="The knees of every such stretch of time too: 10m, 1h; 0 is none.")
     ] = "0",
@@ -62,16 +64,10 @@ def curve(
     ] = 1_000_000,
     out: Annotated[Path | None, typer.Option(help="Write the curve here as a canonical JSON document.")] = None,
     form: Annotated[CurveFormat, typer.Option("--format", help="How to print the curve.")] = CurveFormat.table,
-    catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
-    trace_format: Annotated[str, typer.Option(help="Read the trace as this format instead of detecting it.")] = "auto",
-    block_tokens: Annotated[
-        int, typer.Option(help="Tokens per block, where the file does not say; 512 for Mooncake.")
-    ] = 0,
-    lenient: Annotated[bool, typer.Option(help="Leave out lines that cannot be read, and count them.")] = False,
-    chain_ids: Annotated[
-        bool, typer.Option(help="Block ids name one block only: chain them with their parents.")
-    ] = False,
-) -> None:
+    catalog: Catalog = None,
+    *,
+    reading: Options,
+) -> int:
     """What every cache capacity would hit, from one pass over a trace: the curve, its knees, and any split into tiers.
 
     Equal to replays of blind LRU to the token, as far as no request exceeds the capacity; the document says from where
@@ -84,6 +80,7 @@ def curve(
     from harness.curve.options import curve_options
     from harness.curve.sweep import sweep
     from harness.documents import canonical_bytes, refuse_shared_paths, whole_file
+    from harness.errors import EXIT_OK
     from harness.isolation import check_axes, isolate, parse_isolation
     from harness.readers import read_trace
     from harness.resolve import resolve_engine
@@ -105,9 +102,7 @@ def curve(
     refuse_shared_paths({"the trace": trace} | ({"the catalog": catalog} if catalog else {}), {"--out": out})
     known = load_catalog(find_catalog(catalog, os.environ))
     engine = resolve_engine(known, engine_options)
-    loaded = read_trace(
-        trace, format=trace_format, block_tokens=block_tokens or None, lenient=lenient, chain_ids=chain_ids
-    )
+    loaded = read_trace(trace, reading)
     axis = Axis(engine, known.machine(machine), tensor_parallel, loaded.block_tokens)
     with contextlib.ExitStack() as stack:
         # The output is opened before the pass, and takes its name only when all of it is done.
@@ -118,6 +113,7 @@ def curve(
         if out_file is not None:
             out_file.write(canonical_bytes(document))
     write([_printed(document, form).encode()])
+    return EXIT_OK
 
 
 def _printed(document: dict[str, Any], form: CurveFormat) -> str:

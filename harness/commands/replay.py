@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.commands.engine_options import (
+    Capacity,
+    Catalog,
+    DropTier,
+    Isolation,
+    KvBytesPerToken,
+    Machine,
+    Model,
+    PrefillNsPerToken,
+    SpanTokens,
+    TensorParallel,
+)
 from harness.commands.reading import TRACE_HELP, reads_a_trace
 from harness.commands.saying import write
 
@@ -29,24 +41,17 @@ class Format(StrEnum):
 def replay(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE_HELP)],
     now: Annotated[int, typer.Option(help="The clock's reading at the first event, in milliseconds.")],
-    machine: Annotated[str, typer.Option(help="A machine of the catalog (`fakbench machines`).")] = "h100-sxm",
-    model: Annotated[
-        str | None, typer.Option(help="A model of the catalog (`fakbench models`); llama-3.1-8b where none is named.")
-    ] = None,
+    machine: Machine = "h100-sxm",
+    model: Model = None,
     policy: Annotated[str, typer.Option(help="The policy in question (`fakbench policies`).")] = "tiered",
     against: Annotated[
         list[str] | None, typer.Option(help="A policy to hold it against; repeatable, the first is the baseline.")
     ] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIER=SIZE", help="What this engine gets of a tier: 400GB, 512GiB, bytes; 0 is unbounded."
-        ),
-    ] = None,
-    drop_tier: Annotated[list[str] | None, typer.Option(metavar="TIER", help="Do without a tier. Repeatable.")] = None,
-    tensor_parallel: Annotated[int, typer.Option(help="Accelerators of the engine; it gets its part of the node.")] = 1,
-    kv_bytes_per_token: Annotated[int, typer.Option(help="KV bytes per token, instead of the model's.")] = 0,
-    prefill_ns_per_token: Annotated[int, typer.Option(help="A flat prefill cost, instead of a roofline.")] = 0,
+    capacity: Capacity = None,
+    drop_tier: DropTier = None,
+    tensor_parallel: TensorParallel = 1,
+    kv_bytes_per_token: KvBytesPerToken = 0,
+    prefill_ns_per_token: PrefillNsPerToken = 0,
     ttl: Annotated[
         list[str] | None,
         typer.Option(metavar="TIER=DURATION", help="How long a span stays fresh in a tier: 500ms, 5s, 2m. Repeatable."),
@@ -58,14 +63,8 @@ def replay(
         bool,
         typer.Option("--demote-on-expiry/--no-demote-on-expiry", help="Expired spans move colder, or are dropped."),
     ] = True,
-    span_tokens: Annotated[int, typer.Option(help="Longest span in tokens; 0 is one block per span.")] = 4096,
-    isolation: Annotated[
-        str,
-        typer.Option(
-            metavar="AXES",
-            help="Who shares nothing: none, all that the trace states, or axes joined with +, like tenant+adapter.",
-        ),
-    ] = "all",
+    span_tokens: SpanTokens = 4096,
+    isolation: Isolation = "all",
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A rule of the policy (`fakbench policies`). Repeatable."),
@@ -91,7 +90,7 @@ def replay(
         str | None, typer.Option(help="Serve them at this address, instead of to this machine alone.")
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.table,
-    catalog: Annotated[Path | None, typer.Option(help="Another catalog.")] = None,
+    catalog: Catalog = None,
     *,
     reading: Options,
 ) -> int:
