@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from random import Random
 
 import pytest
@@ -84,20 +85,31 @@ def test_a_pinned_span_is_passed_over_until_its_request_is_over() -> None:
     order = Recency(2)
     order.enter(0, HBM)
     order.enter(1, HBM)
-    order.pinned[0] = 1
+    order.begin(array("q", [0]))
     assert order.victim(HBM) == 1
-    order.pinned[1] = 1
+    order.begin(array("q", [1]))
     assert order.victim(HBM) == NO_SPAN
-    order.touch(0)
-    order.pinned[0] = order.pinned[1] = 0
-    order.release()
-    assert order.victim(HBM) == 1
+    order.end(array("q", [0]))
+    order.end(array("q", [1]))
+    assert order.victim(HBM) == 0
+
+
+def test_what_arrives_out_of_order_takes_its_place_by_age() -> None:
+    order = Recency(4)
+    for span in range(4):
+        order.touch(span)
+    for span in (2, 0, 3, 1):
+        order.enter(span, DRAM)
+    out = []
+    while (victim := order.victim(DRAM)) != NO_SPAN:
+        out.append(victim)
+        order.leave(victim)
+    assert out == [0, 1, 2, 3]
 
 
 def request(order: Recency, model: SortedRecency, path: list[int], random: Random) -> None:
     """As a request does: pin a path, move and drop spans, look for victims, touch the path, unpin."""
-    for span in path:
-        order.pinned[span] = 1
+    order.begin(array("q", path))
     model.pinned = path
     for _ in range(random.randint(0, 6)):
         span, tier = random.choice(path + list(model.tier)), random.randrange(TIER_COUNT)
@@ -109,12 +121,10 @@ def request(order: Recency, model: SortedRecency, path: list[int], random: Rando
             model.tier[span] = tier
         probe = random.randrange(TIER_COUNT)
         assert order.victim(probe) == model.victim(probe)
+    order.end(array("q", path))
     for span in reversed(path):
-        order.touch(span)
         model.touch(span)
-        order.pinned[span] = 0
     model.pinned = []
-    order.release()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -128,4 +138,6 @@ def test_random_walks_agree_with_the_sorted_list(seed: int) -> None:
         request(order, model, path, random)
         for tier in range(TIER_COUNT):
             assert order.victim(tier) == model.victim(tier)
-            assert order.members[tier] == sum(where == tier for where in model.tier.values())
+            held = sorted(span for span, where in model.tier.items() if where == tier)
+            assert order.spans_in(tier) == held
+            assert order.members[tier] == len(held)
