@@ -27,9 +27,10 @@ from policy.decisions import (
     RESTORED,
 )
 from policy.identity import REFUSALS
-from policy.journal import Row
+from policy.journal import ROW_CELLS, Journal
 from policy.spans import Spans
 from policy.tiers import TIER_COUNT
+from policy.wide import Wide, WideSums
 
 _CAUSES = len(REPREFILL_CAUSES) + 1
 _TIER_CODES = 9
@@ -45,13 +46,8 @@ _SUMS = (
     "offload_ns",
     "promote_ns",
 )
-_COLUMNS = (
-    "hit_tokens",
-    "computed_tokens",
-    "refused_tokens",
-    "decode_reads",
-    "decode_read_bytes",
-)
+_COLUMNS = ("hit_tokens", "computed_tokens", "refused_tokens")
+_WIDE_COLUMNS = ("decode_reads", "decode_read_bytes")
 _MOVE_KEYS = len(ACTION_NAMES) * _DIRECTIVES * _TIER_CODES * _TIER_CODES * _OUTCOMES
 
 
@@ -83,19 +79,18 @@ class Books:
         self.input_tokens = 0
         self.obligatory_tokens = 0
         self.unidentified_tokens = 0
-        self.prefill_ns = 0
-        self.stage_ns = 0
-        self.attend_ns = 0
+        self.prefill_ns: Wide = 0
+        self.stage_ns: Wide = 0
+        self.attend_ns: Wide = 0
         # Beside the requests: moves to a colder tier, and promotions to a warmer one.
-        self.offload_ns = 0
-        self.promote_ns = 0
+        self.offload_ns: Wide = 0
+        self.promote_ns: Wide = 0
         self.ttft_ns = array("q")
-        # Reads in place beyond the first, one for each output token: by tier, plain integers since they can grow large.
-        self.decode_reads = [0] * TIER_COUNT
-        self.decode_read_bytes = [0] * TIER_COUNT
+        # Reads in place beyond the first, one for each output token, by tier.
+        self.decode_reads = WideSums(TIER_COUNT)
+        self.decode_read_bytes = WideSums(TIER_COUNT)
         self.move_count = array("q", [0]) * _MOVE_KEYS
-        # Bytes that moved over a long trace can pass 64 bits: plain integers, like everything that sums them.
-        self.move_bytes = [0] * _MOVE_KEYS
+        self.move_bytes = WideSums(_MOVE_KEYS)
         self.move_tokens = array("q", [0]) * _MOVE_KEYS
         self.evictions_by_reason: dict[int, int] = {}
 
@@ -111,11 +106,15 @@ class Books:
             column = getattr(self, name)
             for at, figure in enumerate(getattr(other, name)):
                 column[at] += figure
+        for name in _WIDE_COLUMNS:
+            wide, others = getattr(self, name), getattr(other, name)
+            for at in range(len(wide)):
+                wide.add_wide(at, others[at])
         # There are many kinds of moves, of which few occur.
         for key, count in enumerate(other.move_count):
             if count:
                 self.move_count[key] += count
-                self.move_bytes[key] += other.move_bytes[key]
+                self.move_bytes.add_wide(key, other.move_bytes[key])
                 self.move_tokens[key] += other.move_tokens[key]
         self.ttft_ns.extend(other.ttft_ns)
         for reason, count in other.evictions_by_reason.items():
@@ -133,74 +132,78 @@ class Ledger(Books):
         self.held_bytes = array("q", [0]) * len(spans)
         self.used_bytes = array("q", [0]) * TIER_COUNT
         self.peak_bytes = array("q", [0]) * TIER_COUNT
-        self.in_bytes = [0] * TIER_COUNT
-        self.out_bytes = [0] * TIER_COUNT
-        self.byte_us = [0] * TIER_COUNT
+        self.in_bytes = WideSums(TIER_COUNT)
+        self.out_bytes = WideSums(TIER_COUNT)
+        self.byte_us = WideSums(TIER_COUNT)
         self.clock_us = start_us
         self.over_capacity = 0
         self.wrong_source = 0
+        # What the rows settled last cost the request that they were for.
+        self.waited_stage_ns = 0
+        self.waited_attend_ns = 0
         self.where = array("q", [-1]) * len(spans)
         # Shared by the replicas of a fleet: what any of them computed is cold no more.
         self.ever_computed = bytearray(len(spans))
 
     def advance(self, now_us: int) -> None:
         """Time passes with every tier as full as it is."""
-        elapsed_us = now_us - self.clock_us
+        elapsed_us: Wide = now_us - self.clock_us
         if elapsed_us:
             for tier in range(TIER_COUNT):
-                self.byte_us[tier] += self.used_bytes[tier] * elapsed_us
+                self.byte_us.add_wide(tier, self.used_bytes[tier] * elapsed_us)
             self.clock_us = now_us
 
-    def settle(self, rows: list[Row], output_tokens: int) -> tuple[int, int]:
-        """Price the journal's rows. Returns what the request waits for: staging, and its prefill's slower reads."""
-        costs = self.costs
-        tokens = self.spans.tokens
-        count, moved_bytes, moved_tokens = self.move_count, self.move_bytes, self.move_tokens
-        clock_us = self.clock_us
-        waited_stage_ns = 0
-        waited_attend_ns = 0
-        for now, action, directive, span, source, destination, outcome, reason, size_bytes in rows:
-            if now != clock_us:
-                self.advance(now)
-                clock_us = now
-            key = move_key(action, directive, source, destination, outcome)
-            count[key] += 1
-            moved_bytes[key] += size_bytes
-            moved_tokens[key] += tokens[span]
+    def settle(self, journal: Journal, output_tokens: int) -> None:
+        """Price the journal's rows, leaving in `waited_stage_ns` and `waited_attend_ns` what the request waits for.
+
+        That is staging, and its prefill's slower reads.
+        """
+        cells = journal.cells
+        offload_ns = promote_ns = 0
+        self.waited_stage_ns = 0
+        self.waited_attend_ns = 0
+        for row in range(journal.count):
+            at = row * ROW_CELLS
+            if cells[at] != self.clock_us:
+                self.advance(cells[at])
+            action = cells[at + 1]
+            span = cells[at + 3]
+            source = cells[at + 4]
+            destination = cells[at + 5]
+            size_bytes = cells[at + 8]
+            key = move_key(action, cells[at + 2], source, destination, cells[at + 6])
+            self.move_count[key] += 1
+            self.move_bytes.add(key, size_bytes)
+            self.move_tokens[key] += self.spans.tokens[span]
             if action == FILL:
                 self._enter(span, destination, size_bytes)
             elif action <= COMPRESS_DEMOTE:
+                move_ns = self.costs.move_ns(source, destination, size_bytes)
                 if action == PROMOTE:
-                    self.promote_ns += costs.move_ns(source, destination, size_bytes)
+                    promote_ns += move_ns
                 else:
-                    self.offload_ns += costs.move_ns(source, destination, size_bytes)
+                    offload_ns += move_ns
                 self._leave(span, source)
                 self._enter(span, destination, size_bytes)
-            elif action == EVICT or action == DROP or action == DEDUPE:
-                if action == DEDUPE:
-                    self._reach(span, destination)
-                elif action == EVICT:
-                    self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + 1
+            elif action == EVICT:
+                reason = cells[at + 7]
+                self.evictions_by_reason[reason] = self.evictions_by_reason.get(reason, 0) + 1
+                self._leave(span, source)
+            elif action == DROP:
+                self._leave(span, source)
+            elif action == DEDUPE:
+                self._reach(span, destination)
                 self._leave(span, source)
             elif action == ATTEND:
-                self._reach(span, source)
-                self.decode_reads[source] += output_tokens
-                self.decode_read_bytes[source] += output_tokens * size_bytes
-                self.attend_ns += costs.attend_ns(source, size_bytes, output_tokens)
-                waited_attend_ns += costs.attend_ns(source, size_bytes, 0)
-            elif outcome == FAULT:
-                waited_stage_ns += costs.latency_ns[source]
+                self._attend(span, source, size_bytes, output_tokens)
+            elif cells[at + 6] == FAULT:
+                self.waited_stage_ns += self.costs.latency_ns[source]
             else:
-                waited_stage_ns += costs.read_ns(source, size_bytes)
-                if action == RESTORED:
-                    self._leave(span, source)
-                    self._enter(span, destination, self.spans.size_bytes[span])
-                else:
-                    self._reach(span, source)
-                    if action == COPY:
-                        self._enter(span, destination, self.spans.size_bytes[span])
-        self.stage_ns += waited_stage_ns
-        return waited_stage_ns, waited_attend_ns
+                self._read(action, span, source, destination, size_bytes)
+        self.stage_ns += self.waited_stage_ns
+        if offload_ns or promote_ns:
+            self.offload_ns += offload_ns
+            self.promote_ns += promote_ns
 
     def hit(self, span: int, tier: int) -> None:
         """A span served a request from `tier`."""
@@ -230,6 +233,26 @@ class Ledger(Books):
         self.prefill_ns += prefill_ns
         self.ttft_ns.append(prefill_ns + waited_ns)
 
+    def _attend(self, span: int, tier: int, size_bytes: int, output_tokens: int) -> None:
+        """A span was used where it is, once for the prefill and once for each output token."""
+        costs = self.costs
+        self._reach(span, tier)
+        self.decode_reads.add(tier, output_tokens)
+        self.decode_read_bytes.add(tier, output_tokens * size_bytes)
+        self.attend_ns += costs.attend_ns(tier, size_bytes, output_tokens)
+        self.waited_attend_ns += costs.attend_ns(tier, size_bytes, 0)
+
+    def _read(self, action: int, span: int, source: int, destination: int, size_bytes: int) -> None:
+        """A span was read from a colder tier: it moved, was copied, or was streamed and stays there."""
+        self.waited_stage_ns += self.costs.read_ns(source, size_bytes)
+        if action == RESTORED:
+            self._leave(span, source)
+            self._enter(span, destination, self.spans.size_bytes[span])
+            return
+        self._reach(span, source)
+        if action == COPY:
+            self._enter(span, destination, self.spans.size_bytes[span])
+
     def _reach(self, span: int, tier: int) -> None:
         """A span was used in `tier` and stays there, or is let go elsewhere because it is there."""
 
@@ -239,7 +262,7 @@ class Ledger(Books):
             self.wrong_source += 1
         self.where[span] = tier
         self.held_bytes[span] = size_bytes
-        self.in_bytes[tier] += size_bytes
+        self.in_bytes.add(tier, size_bytes)
         used_bytes = self.used_bytes[tier] + size_bytes
         self.used_bytes[tier] = used_bytes
         if used_bytes > self.peak_bytes[tier]:
@@ -254,4 +277,4 @@ class Ledger(Books):
         self.where[span] = -1
         size_bytes = self.held_bytes[span]
         self.used_bytes[tier] -= size_bytes
-        self.out_bytes[tier] += size_bytes
+        self.out_bytes.add(tier, size_bytes)

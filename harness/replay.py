@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from harness.contest import Contest
 from harness.engine import Engine
 from harness.fleet import ArmResult, FleetOptions, Replica, build_arm
+from harness.ledger import Ledger
 from harness.refusals import Refusals
 from harness.routing import ROUTERS
 from harness.workload import Workload
 from policy.decisions import COLD, LOAD_REFUSED, STRANDED
 from policy.journal import Row
+from policy.ladder import Ladder
 from policy.lifecycle import Ttls
 from policy.policies.spec import PolicySpec
+from policy.serving import Serving
 from policy.tiers import HBM, TIER_COUNT, tier_code
 
 
@@ -85,6 +88,15 @@ def replay_arm(
     return arm
 
 
+class _Desk:
+    """Where the requests of one replica are dealt with: the policy's state and the accountant's books."""
+
+    def __init__(self, replica: Replica) -> None:
+        self.ladder: Ladder = replica.ladder
+        self.serving: Serving = replica.serving
+        self.ledger: Ledger = replica.ledger
+
+
 class _Runner:
     """Walks the events of one arm."""
 
@@ -97,38 +109,50 @@ class _Runner:
         on_request: RequestSink | None,
         contest: Contest | None,
     ) -> None:
-        self.workload = workload
         self.arm = arm
-        self.replicas = arm.replicas
+        self.controls = workload.trace.controls
+        self.events = workload.events
+        self.event_us = workload.event_us
+        self.start_us = workload.start_us
+        self.input_tokens = workload.trace.input_tokens
+        self.output_tokens = workload.trace.output_tokens
+        self.unidentified_tokens = workload.trace.unidentified_tokens
+        self.tail_ns = workload.tail_ns
+        self.path_start = workload.tree.path_start
+        self.path = workload.tree.path
+        self.spans = workload.spans
+        self.replicas = [_Desk(replica) for replica in arm.replicas]
         self.routes = routes
         self.on_rows = on_rows
         self.on_request = on_request
         # Deadlines of several replicas fall in one order.
-        self.timed = len(self.replicas) > 1 and self.replicas[0].ladder.timed
-        self.refusals = [Refusals(contest, one.serving, one.ledger) for one in self.replicas] if contest else []
+        self.timed = int(len(arm.replicas) > 1 and arm.replicas[0].ladder.timed)
+        self.refusals = [Refusals(contest, one.serving, one.ledger) for one in arm.replicas] if contest else []
 
     def run(self, first: int, end: int) -> None:
         """Replay the events from `first` up to, not including, `end`."""
-        replicas = self.replicas
-        alone = len(replicas) == 1
         # The ceiling is deaf to what the world does to its tiers.
         deaf = self.arm.rules.hbm_unbounded
-        now = self.workload.start_us
+        alone = self.replicas[0] if len(self.replicas) == 1 else None
+        now = self.start_us
         for at in range(first, end):
-            event = self.workload.events[at]
-            now = self.workload.event_us[at]
+            event = self.events[at]
+            now = self.event_us[at]
             if self.timed:
                 self._age(now)
-            if event < 0:
-                for replica in range(len(replicas)):
-                    replicas[replica].ladder.age(now)
-                    if not deaf:
-                        self._control(-1 - event, replica, now)
-                    self._settle(replica, 0)
-            else:
-                self._request(event, 0 if alone else self.routes[event], now)
-        for one in replicas:
-            one.ledger.advance(now)
+            if event >= 0:
+                if alone is not None:
+                    self._request(alone, event, 0, now)
+                else:
+                    self._request(self.replicas[self.routes[event]], event, self.routes[event], now)
+                continue
+            for replica in range(len(self.replicas)):
+                self.replicas[replica].ladder.age(now)
+                if not deaf:
+                    self._control(-1 - event, replica, now)
+                self._settle(self.replicas[replica], replica, 0)
+        for desk in self.replicas:
+            desk.ledger.advance(now)
         for pool in self.arm.pools:
             pool.book.advance(now)
 
@@ -139,52 +163,59 @@ class _Runner:
             if falls > now:
                 return
             self.replicas[index].ladder.age(falls)
-            self._settle(index, 0)
+            self._settle(self.replicas[index], index, 0)
 
-    def _request(self, request: int, index: int, now: int) -> None:
-        workload = self.workload
-        trace = workload.trace
-        tree = workload.tree
-        replica = self.replicas[index]
-        ladder = replica.ladder
-        ledger = replica.ledger
-        serving = replica.serving
-        spans = workload.spans
-        output_tokens = trace.output_tokens[request]
-        path = tree.path[tree.path_start[request] : tree.path_start[request + 1]]
+    def _request(self, desk: _Desk, request: int, index: int, now: int) -> None:
+        ladder = desk.ladder
+        ledger = desk.ledger
+        serving = desk.serving
+        spans = self.spans
+        output_tokens = self.output_tokens[request]
+        path = self.path[self.path_start[request] : self.path_start[request + 1]]
+        length = len(path)
 
         ladder.age(now)
         # What fell before this request is not this request's to wait for.
-        self._settle(index, 0)
+        if ladder.journal.count:
+            self._settle(desk, index, 0)
         serving.begin(path)
         run = serving.match(path)
-        refusals = self.refusals[index] if self.refusals else None
-        if refusals is not None:
-            refusals.ask(path)
+        if self.refusals:
+            self.refusals[index].ask(path)
         kept = serving.cut(path, run, output_tokens)
         before = array("q", ledger.hit_tokens) if self.on_request else None
-        served, last_tier = self._serve(replica, path[:kept], output_tokens, now)
+        last_tier = HBM
+        served = 0
+        while served < kept:
+            span = path[served]
+            last_tier = ladder.life.tier[span]
+            if not serving.serve(span, output_tokens, now):
+                break
+            ledger.hit(span, last_tier)
+            served += 1
         gap = run if served == kept else served + 1
 
-        prefill_ns = workload.tail_ns[request]
+        prefill_ns = self.tail_ns[request]
         cold_tokens = computed_tokens = 0
-        for at in range(served, len(path)):
+        for at in range(served, length):
             span = path[at]
             computed_tokens += spans.tokens[span]
             prefill_ns += spans.recompute_ns[span]
-            if self._compute(replica, span, LOAD_REFUSED if at < gap else STRANDED, now) == COLD:
+            if self._compute(desk, span, LOAD_REFUSED if at < gap else STRANDED, now) == COLD:
                 cold_tokens += spans.tokens[span]
-        if refusals is not None:
-            refusals.held(path)
-        unidentified_tokens = trace.unidentified_tokens[request]
+        if self.refusals:
+            self.refusals[index].held(path)
+        unidentified_tokens = self.unidentified_tokens[request]
         obligatory = 0
-        if served and served == len(path) and not unidentified_tokens:
+        if served and served == length and not unidentified_tokens:
             ledger.obligatory(last_tier)
-            prefill_ns += spans.last_token_ns[path[-1]]
+            prefill_ns += spans.last_token_ns[path[length - 1]]
             obligatory = 1
         serving.end(path, now)
-        stage_ns, attend_ns = self._settle(index, output_tokens)
-        ledger.request(trace.input_tokens[request], unidentified_tokens, prefill_ns, stage_ns + attend_ns)
+        self._settle(desk, index, output_tokens)
+        stage_ns = ledger.waited_stage_ns
+        attend_ns = ledger.waited_attend_ns
+        ledger.request(self.input_tokens[request], unidentified_tokens, prefill_ns, stage_ns + attend_ns)
         if self.on_request is not None and before is not None:
             hits = array("q", [now_hit - was for now_hit, was in zip(ledger.hit_tokens, before, strict=True)])
             self.on_request(
@@ -202,28 +233,16 @@ class _Runner:
                 )
             )
 
-    def _serve(self, replica: Replica, run: array[int], output_tokens: int, now: int) -> tuple[int, int]:
-        """Serve a run of spans. Returns how many were, before a fault if there is one, and the last one's tier."""
-        tier = replica.ladder.life.tier
-        last_tier = HBM
-        for at in range(len(run)):
-            last_tier = tier[run[at]]
-            if not replica.serving.serve(run[at], output_tokens, now):
-                return at, last_tier
-            replica.ledger.hit(run[at], last_tier)
-        return len(run), last_tier
-
-    def _compute(self, replica: Replica, span: int, cause: int, now: int) -> int:
+    def _compute(self, desk: _Desk, span: int, cause: int, now: int) -> int:
         """Compute a span of a path whose copy, if there is one, is of no use because of `cause`; why it had to be."""
-        ladder = replica.ladder
-        if ladder.held_bytes[span]:
-            replica.serving.discard(span, cause, now)
-        booked = replica.ledger.computed(span, ladder.why_lost(span))
-        replica.serving.fill(span, now)
+        if desk.ladder.held_bytes[span]:
+            desk.serving.discard(span, cause, now)
+        booked = desk.ledger.computed(span, desk.ladder.why_lost(span))
+        desk.serving.fill(span, now)
         return booked
 
     def _control(self, index: int, replica: int, now: int) -> None:
-        control = self.workload.trace.controls[index]
+        control = self.controls[index]
         ladder = self.replicas[replica].ladder
         tiers = [tier_code(control.tier)] if control.tier else list(range(TIER_COUNT))
         for tier in tiers:
@@ -236,13 +255,10 @@ class _Runner:
             else:
                 ladder.press(tier, control.value, now)
 
-    def _settle(self, index: int, output_tokens: int) -> tuple[int, int]:
-        replica = self.replicas[index]
-        journal = replica.ladder.journal
-        if not journal.rows:
-            return 0, 0
-        rows = journal.rows
-        journal.rows = []
-        if self.on_rows:
-            self.on_rows[index](rows)
-        return replica.ledger.settle(rows, output_tokens)
+    def _settle(self, desk: _Desk, index: int, output_tokens: int) -> None:
+        """Show the rows of a replica's journal to who follows them, and have them priced."""
+        journal = desk.ladder.journal
+        if self.on_rows and journal.count:
+            self.on_rows[index](journal.rows())
+        desk.ledger.settle(journal, output_tokens)
+        journal.clear()

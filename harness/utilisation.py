@@ -19,8 +19,8 @@ class Traffic:
     """Operations and bytes by tier, and bytes by direction between two tiers."""
 
     def __init__(self, books: Books) -> None:
-        self.operations = list(books.decode_reads)
-        self.size_bytes = list(books.decode_read_bytes)
+        self.operations = [books.decode_reads[tier] for tier in range(TIER_COUNT)]
+        self.size_bytes = [books.decode_read_bytes[tier] for tier in range(TIER_COUNT)]
         self.crossed_bytes: dict[tuple[int, int], int] = {}
         for tier in range(HBM + 1, TIER_COUNT):
             self._cross(tier, HBM, books.decode_read_bytes[tier])

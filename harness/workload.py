@@ -116,6 +116,7 @@ def _refuse_overflow(workload: Workload, engine: Engine) -> None:
         ("bytes of one span, times 1000", largest * 1000),
         ("staging time in ns", longest_stage * total_visits),
         ("attend time in ns", longest_stage * most_output),
+        ("bytes of one span that are read in place", largest * most_output),
     )
     for what, bound in checks:
         if bound >= MAX_SUM:

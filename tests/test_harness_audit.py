@@ -69,7 +69,7 @@ def test_a_hit_counted_twice_is_found() -> None:
 def test_bytes_that_only_the_ledger_holds_are_found() -> None:
     def tamper(arm: ArmResult) -> None:
         arm.ledger.used_bytes[HBM] += 1
-        arm.ledger.in_bytes[HBM] += 1
+        arm.ledger.in_bytes.add(HBM, 1)
 
     assert broken(tamper) == {
         "used_bytes": "tiered: hbm holds 8000 by the policy, 8001 by the ledger, 8000 by span",
@@ -96,7 +96,7 @@ def test_a_tier_that_ever_held_too_much_is_found() -> None:
 @pytest.mark.parametrize(("book", "rest"), [("in_bytes", 12_001), ("out_bytes", 11_999)])
 def test_bytes_that_flowed_without_being_held_are_found(book: str, rest: int) -> None:
     def tamper(arm: ArmResult) -> None:
-        getattr(arm.ledger, book)[DRAM] += 1
+        getattr(arm.ledger, book).add(DRAM, 1)
 
     assert broken(tamper) == {"flow": f"tiered: dram: {rest} bytes in less out, 12000 held"}
 
