@@ -1,0 +1,17 @@
+"""What a block is called in its file, for a person. Blocks that an `access` made are called as their span is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.readers.fields import shown
+
+
+def is_span(name: object) -> bool:
+    """Whether an `access` made the block of this name."""
+    return isinstance(name, tuple) and len(name) == 2 and name[0] == "access"
+
+
+def shown_name(name: Any) -> str:
+    """The name as a line of JSON."""
+    return shown(name[1] if is_span(name) else name)
