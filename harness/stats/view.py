@@ -60,12 +60,12 @@ def _head(document: Document) -> list[str]:
     lines = [
         f"{trace['name']}: {trace['format']}, {counted(trace['requests'], 'request')}, {tokens['input']:,} input"
         f" tokens, {tokens['output']:,} output tokens, {tokens['unidentified']:,} unidentified",
-        f"time: {when['span_us'] // 1_000_000:,} s,"
+        f"time: {_duration(when['span_us'])},"
         f" {f'{rate // 1000:,}.{rate % 1000:03} requests a second' if rate is not None else 'no time passes'}; at most"
         f" {when['peak_requests_per_s']:,} in a second, {when['peak_requests_per_minute']:,} in a minute",
         f"ties: {when['ties']['requests']:,} requests in {counted(when['ties']['groups'], 'group')} of one time, the"
         f" largest of {when['ties']['largest']:,}; steps back: {when['steps_back']['count']:,}, the largest of"
-        f" {when['steps_back']['largest_us']:,} us",
+        f" {_duration(when['steps_back']['largest_us'])}",
         _sessions(document["sessions"]),
         _whose(trace),
     ]
