@@ -174,8 +174,8 @@ def test_unknown_reuse_is_called_unknown(tmp_path: Path) -> None:
         (("--buckets", "10001"), "--buckets 10001: out of range; give 1 to 10000"),
         (("--isolation", "none+tenant"), "--isolation none+tenant: none stands alone; leave it out, or the others"),
         (
-            ("--tail", "floor", "--block-tokens", "3"),
-            "--block-tokens 3 contradicts the file's 16: leave the option out",
+            ("--block-tokens", "3"),
+            "rag-with-faults.jsonl:1: --block-tokens 3 contradicts the header's block_tokens 16: leave the option out",
         ),
     ],
 )
