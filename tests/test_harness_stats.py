@@ -15,6 +15,7 @@ from harness.isolation import isolate
 from harness.stats.counts import Counts
 from harness.stats.document import StatsOptions, build_stats
 from harness.stats.head import build_head
+from harness.stats.names import shortened
 
 FAULTS = ROOT / "traces" / "rag-with-faults.jsonl"
 TENANTS = ROOT / "traces" / "multi-tenant-rag.jsonl"
@@ -273,3 +274,6 @@ def test_names_that_would_steer_a_terminal_do_not(tmp_path: Path) -> None:
         ran = fakbench("trace", command, tmp_path / "x.jsonl")
         assert (ran.code, ran.err) == (0, "")
         assert b"\x1b" not in ran.out
+        assert b'x"' in ran.out
+    assert shortened("abcdefghijkl", 12) == "abcdefghijkl"
+    assert shortened("abcdefghijklm", 12) == "abcdef...klm"

@@ -6,13 +6,14 @@ from typing import Any
 
 from harness.render.tables import Table
 from harness.render.view import View
-from harness.stats.names import shown_name
+from harness.stats.names import shortened, shown_name
 from harness.trace import IDENTITY_AXES, Trace
 from harness.units import counted
 
 SCHEMA = "fakbench.trace_head/1"
 Document = dict[str, Any]
 _SHOWN_NAME = 20
+_SHOWN_SCOPE = 60
 
 
 def build_head(trace: Trace, most: int) -> Document:
@@ -88,10 +89,10 @@ def head_view(document: Document) -> View:
                 "request",
                 f"{event['t_us']:,}",
                 *(f"{event[name]:,}" for name in ("input_tokens", "output_tokens", "unidentified_tokens", "blocks")),
-                _short(event["first_block"]),
-                _short(event["last_block"]),
-                event["session"] or "",
-                " ".join(filter(None, [event["namespace"], identity])),
+                shortened(event["first_block"] or "-", _SHOWN_NAME),
+                shortened(event["last_block"] or "-", _SHOWN_NAME),
+                shortened(event["session"] or "", _SHOWN_SCOPE),
+                shortened(" ".join(filter(None, [event["namespace"], identity])), _SHOWN_SCOPE),
             ]
         )
     columns = ["event", "t us", "input", "output", "unidentified", "blocks", "first", "last", "session or tier"]
@@ -105,10 +106,3 @@ def head_view(document: Document) -> View:
     after += [f"trace: {name.replace('_', ' ')}: {count:,}" for name, count in trace["notices"].items()]
     title = f"The first {counted(requests, 'request')}, in the order of the file"
     return View(before, [Table(title, columns, rows)], after)
-
-
-def _short(name: str | None) -> str:
-    """The beginning and the end of a name that is too long for a table."""
-    if name is None or len(name) <= _SHOWN_NAME:
-        return name or "-"
-    return f"{name[: _SHOWN_NAME // 2]}...{name[-_SHOWN_NAME // 2 + 3 :]}"

@@ -12,6 +12,14 @@ def is_span(name: object) -> bool:
     return isinstance(name, tuple) and len(name) == 2 and name[0] == "access"
 
 
+def shortened(text: str, most: int) -> str:
+    """The beginning and the end of a text that is longer than `most`, for a table."""
+    if len(text) <= most:
+        return text
+    end = most // 2 - 3
+    return f"{text[: most - 3 - end]}...{text[-end:]}"
+
+
 def shown_name(name: Any) -> str:
     """The name as a line of JSON."""
     return shown(name[1] if is_span(name) else name)

@@ -8,12 +8,14 @@ from typing import Any
 
 from harness.render.tables import Table
 from harness.render.view import View
+from harness.stats.names import shortened
 from harness.units import counted, percent, size
 from policy.cost import PPM
 
 Document = dict[str, Any]
 
 _BAR = 40
+_SHOWN = 60
 _UNKNOWN = "unknown"
 _UNITS_US = {"h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1_000}
 _TIMES = ("from one arrival to the next", "from one turn to the next", "since a block's last use")
@@ -194,8 +196,8 @@ def _duration(us: int) -> str:
 def _roots(roots: list[Document]) -> Table:
     rows = [
         [
-            root["block"],
-            root["namespace"],
+            shortened(root["block"], _SHOWN),
+            shortened(root["namespace"], _SHOWN),
             f"{root['requests']:,}",
             f"{root['shared_by_all_tokens']:,}",
             f"{root['shared_by_half_tokens']:,}",
