@@ -8,10 +8,12 @@ from harness.commands import catalog as catalog_commands
 from harness.commands.check import check
 from harness.commands.curve import curve
 from harness.commands.demo import demo
+from harness.commands.head import head
 from harness.commands.policies import policies
 from harness.commands.probe import probe
 from harness.commands.replay import replay
 from harness.commands.saying import say
+from harness.commands.stats import stats
 from harness.commands.synth import synth
 
 _HELP = """The what-if instrument for KV-cache tiering.
@@ -41,6 +43,8 @@ def build_app() -> typer.Typer:
     app.command()(check)
     trace = typer.Typer(help="Make and inspect traces.", no_args_is_help=True, rich_markup_mode=None)
     trace.command()(synth)
+    trace.command()(stats)
+    trace.command()(head)
     app.add_typer(trace, name="trace")
     app.add_typer(catalog_commands.app, name="catalog")
     return app
